@@ -1,0 +1,17 @@
+# Debian packages only; tools/packages.txt names them and docs/adr says why.
+
+find_package(Threads REQUIRED)
+find_package(fmt REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(tomlplusplus REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(ICU REQUIRED COMPONENTS uc)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
+pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
+if(NEPHILA_TESTS)
+  find_package(GTest REQUIRED)
+  pkg_check_modules(PSL REQUIRED IMPORTED_TARGET libpsl)
+  include(GoogleTest)
+endif()

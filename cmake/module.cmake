@@ -1,0 +1,40 @@
+# nephila_module(NAME SOURCES ... [DEPS ...] [TESTS ...] [TEST_DEPS ...]
+#                [FUZZERS ...])
+#
+# One folder under src/ is one module: a static library nephila_NAME of SOURCES,
+# one test program NAME_test of TESTS, one libFuzzer program per file in
+# FUZZERS. DEPS are other modules by their short names, or imported targets.
+# tools/check_layers.py checks the includes against the same order.
+
+function(nephila_module name)
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPS;TESTS;TEST_DEPS;FUZZERS" ${ARGN})
+  set(target nephila_${name})
+  add_library(${target} STATIC ${arg_SOURCES})
+  target_include_directories(${target} PUBLIC ${CMAKE_SOURCE_DIR}/src)
+  foreach(dep IN LISTS arg_DEPS)
+    if(TARGET nephila_${dep})
+      target_link_libraries(${target} PUBLIC nephila_${dep})
+    else()
+      target_link_libraries(${target} PUBLIC ${dep})
+    endif()
+  endforeach()
+
+  if(NEPHILA_TESTS AND arg_TESTS)
+    add_executable(${name}_test ${arg_TESTS})
+    target_link_libraries(${name}_test PRIVATE ${target} ${arg_TEST_DEPS}
+                          GTest::gtest_main)
+    target_compile_definitions(${name}_test PRIVATE
+      NEPHILA_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+    gtest_discover_tests(${name}_test DISCOVERY_MODE PRE_TEST
+                         PROPERTIES LABELS fast TIMEOUT 300)
+  endif()
+
+  if(NEPHILA_FUZZERS)
+    foreach(source IN LISTS arg_FUZZERS)
+      get_filename_component(fuzzer ${source} NAME_WE)
+      add_executable(${fuzzer} ${source})
+      target_link_libraries(${fuzzer} PRIVATE ${target})
+      target_link_options(${fuzzer} PRIVATE -fsanitize=fuzzer)
+    endforeach()
+  endif()
+endfunction()

@@ -1,0 +1,209 @@
+// The program as a user runs it: arguments, input, output, exit status.
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "config/reference.h"
+
+namespace nephila::cli {
+namespace {
+
+struct Finished {
+  int status = -1;
+  std::string out;
+  std::string err;
+};
+
+std::string Contents(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+// Input and outputs pass through files: no pipe can fill and block.
+Finished Nephila(std::vector<std::string> arguments,
+                 const std::string& input = "") {
+  std::string base = testing::TempDir() + "cli_" + std::to_string(getpid());
+  std::ofstream(base + ".in", std::ios::binary) << input;
+  arguments.insert(arguments.begin(), NEPHILA_BINARY);
+  std::vector<char*> argv;
+  for (std::string& argument : arguments) argv.push_back(argument.data());
+  argv.push_back(nullptr);
+  pid_t child = fork();
+  if (child == 0) {
+    auto redirect = [&](const char* suffix, int flags, int to) {
+      int fd = open((base + suffix).c_str(), flags, 0600);
+      if (fd < 0 || dup2(fd, to) < 0) _exit(126);
+    };
+    redirect(".in", O_RDONLY, 0);
+    redirect(".out", O_WRONLY | O_CREAT | O_TRUNC, 1);
+    redirect(".err", O_WRONLY | O_CREAT | O_TRUNC, 2);
+    execv(argv[0], argv.data());
+    _exit(127);
+  }
+  Finished run;
+  int status = 0;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  run.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+  run.out = Contents(base + ".out");
+  run.err = Contents(base + ".err");
+  for (const char* suffix : {".in", ".out", ".err"}) {
+    std::remove((base + suffix).c_str());
+  }
+  return run;
+}
+
+std::vector<nlohmann::json> JsonLines(const std::string& text) {
+  std::vector<nlohmann::json> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) {
+    lines.push_back(nlohmann::json::parse(line));
+  }
+  return lines;
+}
+
+TEST(CliUrl, PrintsALineOfJsonPerArgument) {
+  Finished run = Nephila({"url", "--base", "http://www.Example.co.uk/a/b", "--",
+                          "../c/index.html#x", "mailto:a@b.c", "http://a b/"});
+  ASSERT_EQ(run.status, 0) << run.err;
+  auto lines = JsonLines(run.out);
+  ASSERT_EQ(lines.size(), 3u);
+  EXPECT_EQ(lines[0]["input"], "../c/index.html#x");
+  EXPECT_EQ(lines[0]["href"], "http://www.example.co.uk/c/index.html#x");
+  EXPECT_EQ(lines[0]["canonical"], "http://www.example.co.uk/c/");
+  EXPECT_EQ(lines[0]["host"], "www.example.co.uk");
+  EXPECT_EQ(lines[0]["pld"], "example.co.uk");
+  EXPECT_EQ(lines[0]["site"], "example.co.uk");
+  std::string key = lines[0]["key"];
+  EXPECT_EQ(key.size(), 16u);
+  EXPECT_EQ(std::stoull(key, nullptr, 16) & 1023, lines[0]["shard"]);
+  EXPECT_EQ(lines[1]["href"], "mailto:a@b.c");
+  EXPECT_EQ(lines[1]["dropped"], "scheme");
+  EXPECT_FALSE(lines[1].contains("key"));
+  EXPECT_EQ(lines[2]["failure"], "invalid-host");
+  EXPECT_FALSE(lines[2].contains("href"));
+}
+
+TEST(CliUrl, ReadsLinesFromStandardInputWhateverTheyHold) {
+  std::string input = "http://a.com/\n\nhttp://b.com/\xff\r\nhttp://c.com/";
+  input += std::string(1, '\0') + "x\n" + "http://d.com/" +
+           std::string(1 << 20, 'y');
+  Finished run = Nephila({"url"}, input);
+  ASSERT_EQ(run.status, 0) << run.err;
+  auto lines = JsonLines(run.out);
+  ASSERT_EQ(lines.size(), 5u);
+  EXPECT_EQ(lines[0]["canonical"], "http://a.com/");
+  EXPECT_EQ(lines[1]["failure"], "relative-without-base");
+  EXPECT_EQ(lines[2]["canonical"], "http://b.com/%EF%BF%BD");
+  EXPECT_EQ(lines[3]["canonical"], "http://c.com/%00x");
+  EXPECT_EQ(lines[4]["dropped"], "too-long");
+}
+
+TEST(CliUrl, SettingsComeFromFileAndSet) {
+  std::string file = testing::TempDir() + "cli_settings.toml";
+  std::ofstream(file) << "[url]\nsort_query = true\nwww = \"add\"\n";
+  Finished run =
+      Nephila({"url", "--config", file, "--set", "url.www=keep", "--set",
+               "url.strip_query=utm_*", "--", "http://a.com/?b=1&utm_x=2&a=3"});
+  std::remove(file.c_str());
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_EQ(JsonLines(run.out)[0]["canonical"], "http://a.com/?a=3&b=1");
+}
+
+TEST(CliUrl, APublicSuffixListOfOnesOwn) {
+  std::string file = testing::TempDir() + "cli_suffixes.dat";
+  std::ofstream(file) << "// ===BEGIN ICANN DOMAINS===\nexample.com\n";
+  Finished run = Nephila({"url", "--set", "url.public_suffix_list=" + file,
+                          "--", "http://a.b.example.com/"});
+  EXPECT_EQ(JsonLines(run.out)[0]["pld"], "b.example.com");
+  std::ofstream(file) << "<html>";
+  run = Nephila({"url", "--set", "url.public_suffix_list=" + file, "--", "x"});
+  std::remove(file.c_str());
+  EXPECT_EQ(run.status, 1);
+  EXPECT_NE(run.err.find("line 1: not a rule"), std::string::npos) << run.err;
+  run = Nephila({"url", "--set", "url.public_suffix_list=" + file, "--", "x"});
+  EXPECT_EQ(run.status, 1);
+  EXPECT_NE(run.err.find(file), std::string::npos) << run.err;
+}
+
+// One line on stderr, and the status that --help lists.
+void ExpectError(const std::vector<std::string>& arguments, int status,
+                 const std::string& part) {
+  Finished run = Nephila(arguments);
+  EXPECT_EQ(run.status, status) << run.err;
+  EXPECT_NE(run.err.find(part), std::string::npos) << run.err;
+  EXPECT_EQ(std::count(run.err.begin(), run.err.end(), '\n'), 1) << run.err;
+  EXPECT_EQ(run.out, "");
+}
+
+TEST(Cli, WrongUseIsOneLineAndAStatus) {
+  ExpectError({}, 2, "nephila --help");
+  ExpectError({"settigns"}, 2, "did you mean settings?");
+  ExpectError({"zzz"}, 2, "zzz: no such verb");
+  ExpectError({"url", "--bsae", "x"}, 2, "--bsae");
+  ExpectError({"url", "--base", "not-absolute", "x"}, 2, "not an absolute URL");
+  ExpectError({"url", "--set", "url.max_lenght=10", "x"}, 3,
+              "did you mean url.max_length?");
+  ExpectError({"url", "--set", "url.max_length=lots", "x"}, 3, "lots");
+  ExpectError({"url", "--config", "/nonexistent.toml", "x"}, 3,
+              "/nonexistent.toml");
+}
+
+TEST(Cli, HelpListsVerbsAndExitStatus) {
+  Finished run = Nephila({"--help"});
+  EXPECT_EQ(run.status, 0);
+  for (const char* word : {"url", "settings", "bench", "demo", "Exit status"}) {
+    EXPECT_NE(run.out.find(word), std::string::npos) << word;
+  }
+}
+
+TEST(CliSettings, MarkdownIsTheReference) {
+  EXPECT_EQ(Nephila({"settings", "--markdown"}).out,
+            config::ReferenceMarkdown());
+}
+
+TEST(CliSettings, TomlLoadsBack) {
+  Finished run =
+      Nephila({"settings", "--toml", "--set", "url.max_length=1KiB"});
+  ASSERT_EQ(run.status, 0) << run.err;
+  std::string file = testing::TempDir() + "cli_roundtrip.toml";
+  std::ofstream(file) << run.out;
+  EXPECT_EQ(Nephila({"settings", "--toml", "--config", file}).out, run.out);
+  std::remove(file.c_str());
+}
+
+TEST(CliDemo, ShowsWhatIsBuiltAndSaysWhatIsNot) {
+  Finished run = Nephila({"demo"});
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_NE(run.out.find("there is no crawl yet"), std::string::npos);
+  EXPECT_NE(run.out.find("(a page already known)"), std::string::npos);
+  EXPECT_NE(run.out.find("dropped: scheme"), std::string::npos);
+}
+
+TEST(CliBenchUrl, PrintsTheNamesThatScriptsRelyOn) {
+  std::string file = testing::TempDir() + "cli_urls.txt";
+  std::ofstream(file) << "http://a.com/\nhttp://b.com/x?y=1\nmailto:x\n";
+  Finished run =
+      Nephila({"bench", "url", "--json", "--passes", "1", "--urls", file});
+  std::remove(file.c_str());
+  ASSERT_EQ(run.status, 0) << run.err;
+  auto line = JsonLines(run.out).at(0);
+  EXPECT_GT(line["ns_per_url"], 0);
+  EXPECT_TRUE(line.contains("instructions_per_url"));
+  EXPECT_EQ(line["urls"], 3);
+  EXPECT_EQ(line["dropped"], 1);
+}
+
+}  // namespace
+}  // namespace nephila::cli

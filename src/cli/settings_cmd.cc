@@ -1,0 +1,23 @@
+#include "cli/settings_cmd.h"
+
+#include <ostream>
+
+#include "config/load.h"
+#include "config/reference.h"
+
+namespace nephila::cli {
+
+Status RunSettings(const config::Settings& settings,
+                   const SettingsCmdOptions& options, std::ostream& out) {
+  if (options.markdown) {
+    out << config::ReferenceMarkdown();
+  } else if (options.toml) {
+    out << config::FormatToml(settings);
+  } else {
+    out << config::ReferenceText();
+  }
+  out.flush();
+  return {};
+}
+
+}  // namespace nephila::cli

@@ -1,0 +1,59 @@
+#include "url/canonicalizer.h"
+
+#include "url/host.h"
+#include "url/parser.h"
+
+namespace nephila::url {
+
+std::string_view DropReasonName(DropReason reason) {
+  return kDropReasonNames[static_cast<size_t>(reason)];
+}
+
+std::string_view PayLevelDomain(std::string_view host, HostKind kind,
+                                const PublicSuffixList& suffixes) {
+  if (kind != HostKind::kDomain) return host;
+  std::string_view domain =
+      suffixes.RegistrableDomain(host, PublicSuffixList::Rules::kIcann);
+  return domain.empty() ? host : domain;
+}
+
+Canonicalizer::Canonicalizer(const config::UrlSettings& settings,
+                             const PublicSuffixList& suffixes, uint64_t seed)
+    : normalizer_(settings, suffixes),
+      suffixes_(suffixes),
+      seed_(seed),
+      max_length_(settings.max_length_bytes) {}
+
+Result<CanonicalUrl, DropReason> Canonicalizer::Canonicalize(
+    std::string_view link, const Url* base) {
+  account_.In(1);
+  if (!Parse(link, base, &url_)) return Drop(DropReason::kInvalid);
+  return Finish();
+}
+
+Result<CanonicalUrl, DropReason> Canonicalizer::Canonicalize(const Url& url) {
+  account_.In(1);
+  url_ = url;
+  return Finish();
+}
+
+Result<CanonicalUrl, DropReason> Canonicalizer::Finish() {
+  if (!url_.is_http()) return Drop(DropReason::kScheme);
+  if (url_.host_kind() == HostKind::kDomain && !IsDnsName(url_.host())) {
+    return Drop(DropReason::kHost);
+  }
+  normalizer_.Normalize(&url_);
+  if (url_.href().size() > max_length_) return Drop(DropReason::kTooLong);
+  std::string_view host = url_.host();
+  std::string_view pld = PayLevelDomain(host, url_.host_kind(), suffixes_);
+  account_.Out(1);
+  return CanonicalUrl{url_.href(), host, pld,
+                      MakeKeys(url_.href(), host, pld, seed_)};
+}
+
+Unexpected<DropReason> Canonicalizer::Drop(DropReason reason) {
+  account_.Drop(static_cast<size_t>(reason), 1);
+  return Unexpected(reason);
+}
+
+}  // namespace nephila::url

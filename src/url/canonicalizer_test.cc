@@ -1,0 +1,121 @@
+#include "url/canonicalizer.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+#include <string>
+
+#include "url/parser.h"
+
+namespace {
+std::atomic<size_t> g_allocations{0};
+}  // namespace
+
+// Counts what the whole test program allocates.
+void* operator new(size_t size) {
+  g_allocations.fetch_add(1, std::memory_order_relaxed);
+  if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, size_t) noexcept { std::free(memory); }
+
+namespace nephila::url {
+namespace {
+
+class CanonicalizerTest : public testing::Test {
+ protected:
+  std::string DropOf(std::string_view link) {
+    auto canonical = canonicalizer_.Canonicalize(link, nullptr);
+    return canonical ? "none" : std::string(DropReasonName(canonical.error()));
+  }
+
+  PublicSuffixList suffixes_ = PublicSuffixList::BuiltIn();
+  Canonicalizer canonicalizer_{config::UrlSettings(), suffixes_, 0};
+};
+
+TEST_F(CanonicalizerTest, GivesUrlHostDomainAndKeys) {
+  Url base;
+  ASSERT_TRUE(Parse("https://www.example.co.uk/a/b", nullptr, &base));
+  auto canonical = canonicalizer_.Canonicalize("../c/index.html#x", &base);
+  ASSERT_TRUE(canonical);
+  EXPECT_EQ(canonical->href, "https://www.example.co.uk/c/");
+  EXPECT_EQ(canonical->host, "www.example.co.uk");
+  EXPECT_EQ(canonical->pld, "example.co.uk");
+  EXPECT_EQ(canonical->keys,
+            MakeKeys(canonical->href, canonical->host, canonical->pld, 0));
+}
+
+TEST_F(CanonicalizerTest, IpHostsAndSuffixesAreTheirOwnDomain) {
+  auto pld = [&](std::string_view link) {
+    auto canonical = canonicalizer_.Canonicalize(link, nullptr);
+    return canonical ? std::string(canonical->pld) : "";
+  };
+  EXPECT_EQ(pld("http://10.0.0.1:8080/"), "10.0.0.1");
+  EXPECT_EQ(pld("http://[::1]/"), "[::1]");
+  EXPECT_EQ(pld("http://co.uk/"), "co.uk");
+  EXPECT_EQ(pld("http://localhost/"), "localhost");
+  EXPECT_EQ(pld("http://a.blogspot.com/"), "blogspot.com");
+  EXPECT_EQ(pld("http://example.com./"), "example.com");
+}
+
+TEST_F(CanonicalizerTest, DropsForANamedReasonAndTheCountsAddUp) {
+  EXPECT_EQ(DropOf("no url"), "invalid-url");
+  EXPECT_EQ(DropOf("http://a b/"), "invalid-url");
+  EXPECT_EQ(DropOf("mailto:x@example.com"), "scheme");
+  EXPECT_EQ(DropOf("javascript:void(0)"), "scheme");
+  EXPECT_EQ(DropOf("ftp://example.com/"), "scheme");
+  EXPECT_EQ(DropOf("http://a..b/"), "bad-host");
+  EXPECT_EQ(DropOf("http://" + std::string(64, 'a') + ".com/"), "bad-host");
+  EXPECT_EQ(DropOf("http://a.com/" + std::string(2048, 'x')), "too-long");
+  EXPECT_EQ(DropOf("http://a.com/"), "none");
+  StageTotals totals = canonicalizer_.account().Totals();
+  EXPECT_EQ(totals.in, 9u);
+  EXPECT_EQ(totals.out, 1u);
+  EXPECT_EQ(totals.dropped, (std::vector<uint64_t>{2, 3, 2, 1}));
+  EXPECT_EQ(totals.Imbalance(), 0);
+}
+
+TEST_F(CanonicalizerTest, TheLengthThatCountsIsTheOneAfterNormalisation) {
+  std::string at_limit = "http://a.com/";
+  at_limit += std::string(2048 - at_limit.size(), 'x');
+  EXPECT_EQ(DropOf(at_limit), "none");
+  EXPECT_EQ(DropOf(at_limit + "#fragment"), "none");
+  EXPECT_EQ(DropOf(at_limit + "?sid=12345"), "none");
+  EXPECT_EQ(DropOf(at_limit + "x"), "too-long");
+}
+
+TEST_F(CanonicalizerTest, DoesNotAllocateForOrdinaryLinks) {
+  Url base;
+  ASSERT_TRUE(Parse("https://www.example.co.uk/a/b?c=d", nullptr, &base));
+  const std::string links[] = {
+      "https://www.example.com/some/path/to/a-page-with-a-long-name.php"
+      "?id=1234567890&category=books&page=3#reviews",
+      "../relative/path/index.html",
+      "?page=2",
+      "/x;jsessionid=1E6FEC0D14D044541DD84D2D013D29ED",
+      "http://user:secret@example.org:8080/%7euser/%c3%a9",
+      "/dir/?C=N;O=D",
+      "http://Example.COM/Upper",
+      "http://192.168.0.1/x",
+      "http://[2001:db8::1]/",
+      "mailto:nobody@example.com",
+      "http://exa mple.com/"};
+  auto run = [&](size_t* allocations) {
+    size_t before = g_allocations.load();
+    for (const std::string& link : links) {
+      auto canonical = canonicalizer_.Canonicalize(link, &base);
+      ASSERT_TRUE(!canonical || !canonical->href.empty());
+    }
+    *allocations = g_allocations.load() - before;
+  };
+  size_t allocations = 0;
+  run(&allocations);  // buffers grow once
+  run(&allocations);
+  EXPECT_EQ(allocations, 0u);
+}
+
+}  // namespace
+}  // namespace nephila::url

@@ -1,0 +1,39 @@
+// The URL parser of the WHATWG standard, for every scheme.
+//
+// It reads a URL part by part instead of character by character through the
+// standard's states, with the same results: testdata/whatwg-url holds the
+// standard's own suite. A byte that is not valid UTF-8 counts as U+FFFD.
+//   Cost: linear in the input. No allocation for plain ASCII input without
+//   tabs and newlines, once the Url's buffer has grown.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "base/result.h"
+#include "url/url.h"
+
+namespace nephila::url {
+
+// Why a text is not a URL. The standard knows only "failure"; these say which.
+enum class ParseError : uint8_t {
+  kRelativeWithoutBase,  // no scheme, and nothing to resolve it on
+  kEmptyHost,            // "http:///", "http://user@/"
+  kInvalidHost,          // forbidden characters, bad IP address, IDNA
+  kInvalidPort,          // not a number up to 65535
+  kTooLong,              // over kLongestInput
+};
+
+// A one-word name for reports: "invalid-host".
+std::string_view ParseErrorName(ParseError error);
+
+// Offsets are 32 bits and an escape triples a byte.
+inline constexpr size_t kLongestInput = size_t{1} << 30;
+
+// Parses `input`, resolved against *base if base is not null, into *out,
+// whose buffer is reused; after an error *out holds nothing of use.
+// REQUIRES: base != out.
+Result<void, ParseError> Parse(std::string_view input, const Url* base,
+                               Url* out);
+
+}  // namespace nephila::url

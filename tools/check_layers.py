@@ -1,0 +1,58 @@
+#!/usr/bin/env python3
+"""Fails if a folder under src/ includes one that it may not know.
+
+base < config < item < {drum, disk_queue, url} < stages < crawl < {cli}. A
+stage includes no other stage: what they share travels in item/, and crawl/
+connects them. `url` is a stage and vocabulary, so it stands below the others.
+"""
+
+import pathlib
+import re
+import sys
+
+LEVELS = [
+    ["base"],
+    ["config"],
+    ["item"],
+    ["drum", "disk_queue", "url"],
+    ["seeds", "exchange", "seen", "reputation", "budget", "robots",
+     "politeness", "dns", "fetch", "parse", "store"],
+    ["crawl"],
+    ["cli", "dashboard"],
+]
+LEVEL = {name: i for i, names in enumerate(LEVELS) for name in names}
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
+
+
+def check(root):
+    """Returns one line per include that breaks the order."""
+    errors = []
+    for path in sorted(root.rglob("*")):
+        if path.suffix not in (".h", ".cc", ".def"):
+            continue
+        folder = path.relative_to(root).parts[0]
+        if folder not in LEVEL:
+            errors.append(f"{path}: folder {folder} has no level")
+            continue
+        for target in INCLUDE.findall(path.read_text(encoding="utf-8")):
+            other = target.split("/")[0]
+            if other == folder or "/" not in target:
+                continue
+            if other not in LEVEL:
+                if (root / target).exists():
+                    errors.append(f"{path}: folder {other} has no level")
+            elif LEVEL[other] >= LEVEL[folder]:
+                errors.append(f"{path}: may not include {target}")
+    return errors
+
+
+def main():
+    root = pathlib.Path(__file__).resolve().parent.parent / "src"
+    errors = check(root)
+    for error in errors:
+        print(error, file=sys.stderr)
+    return 1 if errors else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
