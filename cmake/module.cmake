@@ -1,13 +1,14 @@
 # nephila_module(NAME SOURCES ... [DEPS ...] [TESTS ...] [TEST_DEPS ...]
-#                [FUZZERS ...])
+#                [FUZZERS ...] [THREADS])
 #
 # One folder under src/ is one module: a static library nephila_NAME of SOURCES,
 # one test program NAME_test of TESTS, one libFuzzer program per file in
 # FUZZERS. DEPS are other modules by their short names, or imported targets.
+# THREADS labels the tests for the thread sanitizer.
 # tools/check_layers.py checks the includes against the same order.
 
 function(nephila_module name)
-  cmake_parse_arguments(arg "" "" "SOURCES;DEPS;TESTS;TEST_DEPS;FUZZERS" ${ARGN})
+  cmake_parse_arguments(arg "THREADS" "" "SOURCES;DEPS;TESTS;TEST_DEPS;FUZZERS" ${ARGN})
   set(target nephila_${name})
   add_library(${target} STATIC ${arg_SOURCES})
   target_include_directories(${target} PUBLIC ${CMAKE_SOURCE_DIR}/src)
@@ -25,8 +26,12 @@ function(nephila_module name)
                           GTest::gtest_main)
     target_compile_definitions(${name}_test PRIVATE
       NEPHILA_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+    set(labels fast)
+    if(arg_THREADS)
+      list(APPEND labels threads)
+    endif()
     gtest_discover_tests(${name}_test DISCOVERY_MODE PRE_TEST
-                         PROPERTIES LABELS fast TIMEOUT 300)
+                         PROPERTIES LABELS "${labels}" TIMEOUT 300)
   endif()
 
   if(NEPHILA_FUZZERS)

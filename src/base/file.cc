@@ -6,7 +6,7 @@
 namespace nephila {
 namespace {
 
-constexpr size_t kReadChunkBytes = 64 * 1024;
+constexpr size_t kReadChunkBytes = size_t{64} * 1024;
 
 Status WriteAndSync(FileSystem& fs, const std::string& path,
                     std::string_view contents) {

@@ -78,6 +78,7 @@ Status RunBenchUrl(const config::Settings& settings,
   uint64_t checksum = 0;
   RunPass(urls, &canonicalizer, &checksum);  // to warm up
   std::vector<Pass> passes;
+  passes.reserve(static_cast<size_t>(options.passes));
   for (int i = 0; i < options.passes; ++i) {
     passes.push_back(RunPass(urls, &canonicalizer, &checksum));
   }

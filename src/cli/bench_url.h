@@ -11,7 +11,7 @@ namespace nephila::cli {
 
 struct BenchUrlOptions {
   std::string urls_file;  // default: see cli/corpus.h
-  int passes = 9;
+  int passes = 25;
   bool json = false;
 };
 

@@ -27,9 +27,8 @@ constexpr std::string_view kLinks[] = {
     "/index.html",
     "//www.example.co.uk",
     "/files/?C=M;O=D",
-    "/caf\xc3\xa9?q=%c3%a9",
-    "http://b\xc3\xbc"
-    "cher.example/",
+    "/caf\u00e9?q=%c3%a9",
+    "http://b\u00fccher.example/",
     "http://0x7f.1/",
     "http://[2001:DB8:0:0::1]/",
     "mailto:shop@example.co.uk",

@@ -10,6 +10,8 @@
 //   with (marzer/tomlplusplus#301), and with NDEBUG they are promises to clang.
 #pragma once
 
+#include <cstdint>  // which toml++ forgets in the file below
+
 #define TOML_EXCEPTIONS 0
 #define TOML_MAX_NESTED_VALUES 32
 #define TOML_ENABLE_FORMATTERS 0

@@ -2,25 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <cstdlib>
-#include <new>
 #include <string>
+#include <vector>
 
+#include "url/count_allocations.h"
 #include "url/parser.h"
-
-namespace {
-std::atomic<size_t> g_allocations{0};
-}  // namespace
-
-// Counts what the whole test program allocates.
-void* operator new(size_t size) {
-  g_allocations.fetch_add(1, std::memory_order_relaxed);
-  if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
-  throw std::bad_alloc();
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, size_t) noexcept { std::free(memory); }
 
 namespace nephila::url {
 namespace {
@@ -104,12 +90,12 @@ TEST_F(CanonicalizerTest, DoesNotAllocateForOrdinaryLinks) {
       "mailto:nobody@example.com",
       "http://exa mple.com/"};
   auto run = [&](size_t* allocations) {
-    size_t before = g_allocations.load();
+    size_t before = AllocationCount();
     for (const std::string& link : links) {
       auto canonical = canonicalizer_.Canonicalize(link, &base);
       ASSERT_TRUE(!canonical || !canonical->href.empty());
     }
-    *allocations = g_allocations.load() - before;
+    *allocations = AllocationCount() - before;
   };
   size_t allocations = 0;
   run(&allocations);  // buffers grow once

@@ -67,17 +67,6 @@ std::optional<uint64_t> ParseIpv4Number(std::string_view text) {
   return value;
 }
 
-// The standard's "ends in a number" check: then it must be IPv4, or fail.
-bool EndsInNumber(std::string_view domain) {
-  if (domain.ends_with('.')) domain.remove_suffix(1);
-  std::string_view last = domain.substr(domain.rfind('.') + 1);
-  if (last.empty() || last[0] < '0' || last[0] > '9') return false;
-  if (last.find_first_not_of("0123456789") == std::string_view::npos) {
-    return true;
-  }
-  return ParseIpv4Number(last).has_value();
-}
-
 void AppendIpv4(uint32_t address, std::string* out) {
   for (int shift = 24; shift >= 0; shift -= 8) {
     out->append(std::to_string((address >> shift) & 0xff));
@@ -267,23 +256,27 @@ std::optional<HostKind> AppendHost(std::string_view host, bool special,
   return HostKind::kIpv4;
 }
 
-bool IsPlainDomain(std::string_view host) {
-  return !host.empty() && ScanDomain(host) == 0 && !EndsInNumber(host);
+bool EndsInNumber(std::string_view domain) {
+  if (domain.ends_with('.')) domain.remove_suffix(1);
+  // Most names end in a letter that no number ends in.
+  if (domain.empty() || (HexValue(domain.back()) < 0 && domain.back() != 'x')) {
+    return false;
+  }
+  std::string_view last = domain.substr(domain.rfind('.') + 1);
+  if (last.empty() || last[0] < '0' || last[0] > '9') return false;
+  if (last.find_first_not_of("0123456789") == std::string_view::npos) {
+    return true;
+  }
+  return ParseIpv4Number(last).has_value();
 }
 
 bool IsDnsName(std::string_view domain) {
   if (domain.ends_with('.')) domain.remove_suffix(1);
   if (domain.empty() || domain.size() > 253) return false;
-  // Two dots in a row, or one in front, leave a label empty. Without a branch
-  // in the loop: names differ too much for one to be predicted.
-  unsigned before = 1;
-  unsigned empty = 0;
-  for (char c : domain) {
-    unsigned dot = c == '.' ? 1 : 0;
-    empty |= dot & before;
-    before = dot;
+  if (domain[0] == '.' || domain.back() == '.' ||
+      domain.find("..") != std::string_view::npos) {
+    return false;
   }
-  if ((empty | before) != 0) return false;
   if (domain.size() <= kLongestLabel) return true;
   size_t label = 0;
   for (char c : domain) {

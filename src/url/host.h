@@ -17,8 +17,9 @@ namespace nephila::url {
 std::optional<HostKind> AppendHost(std::string_view host, bool special,
                                    std::string* out);
 
-// Whether this is a domain that AppendHost would append as it is.
-bool IsPlainDomain(std::string_view host);
+// Whether the last label is a number (the standard's "ends in a number"
+// check): then the host is an IPv4 address or none. REQUIRES: lower case.
+bool EndsInNumber(std::string_view domain);
 
 // Whether DNS can know this name: labels of 1 to 63 bytes, 253 bytes in all,
 // a dot at its end allowed. The parser does not ask, the crawler does.

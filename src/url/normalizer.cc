@@ -306,7 +306,7 @@ void Normalizer::SortParams(Url* url) {
     begin = end + 1;
   }
   if (std::is_sorted(params_.begin(), params_.end())) return;
-  std::stable_sort(params_.begin(), params_.end());
+  std::sort(params_.begin(), params_.end());
   scratch_.clear();
   for (size_t i = 0; i < params_.size(); ++i) {
     if (i > 0) scratch_.push_back('&');

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <optional>
 #include <string>
 
@@ -127,22 +126,38 @@ bool HasSegmentWith(char first, std::string_view path) {
   return false;
 }
 
-// Whether any byte is below `limit` (at most 128), eight bytes at a time:
-// nearly every URL is asked this, and nearly none holds a tab or newline.
-bool HasByteBelow(std::string_view text, unsigned char limit) {
-  constexpr uint64_t kOnes = 0x0101010101010101u;
-  size_t i = 0;
-  uint64_t found = 0;
-  for (; i + 8 <= text.size(); i += 8) {
-    uint64_t word = 0;
-    std::memcpy(&word, text.data() + i, 8);
-    found |= (word - kOnes * limit) & ~word;
+// What a byte means to the ordinary URL of UrlBuilder::BuildOrdinary.
+enum : uint8_t {
+  kOdd = 1,        // removed, encoded or read as a slash somewhere in a URL
+  kNotInHost = 2,  // means something in an authority, or is upper case
+  kMark = 4,       // '?' or '#'
+  kEscape = 8,     // '%'
+};
+constexpr std::array<uint8_t, 256> MakeOrdinaryTable() {
+  std::array<uint8_t, 256> table{};
+  for (size_t c = 0; c < 256; ++c) {
+    bool upper = c >= 'A' && c <= 'Z';
+    if (upper) table[c] = kNotInHost;
+    if (c <= 0x20 || c >= 0x7f) table[c] = kOdd;
   }
-  bool below = (found & (kOnes * 0x80)) != 0;
-  for (; i < text.size(); ++i) {
-    below |= static_cast<unsigned char>(text[i]) < limit;
-  }
-  return below;
+  auto set = [&table](std::string_view chars, unsigned bits) {
+    for (char c : chars) {
+      table[static_cast<unsigned char>(c)] = static_cast<uint8_t>(bits);
+    }
+  };
+  set("\"'<>[]\\^`{|}", kOdd);
+  set("@:", kNotInHost);
+  set("?#", kNotInHost | kMark);
+  set("%", kNotInHost | kEscape);
+  return table;
+}
+constexpr std::array<uint8_t, 256> kOrdinaryTable = MakeOrdinaryTable();
+
+unsigned ScanOrdinary(std::string_view text) {
+  unsigned seen = 0;
+#pragma GCC unroll 8
+  for (char c : text) seen |= kOrdinaryTable[static_cast<unsigned char>(c)];
+  return seen;
 }
 
 }  // namespace
@@ -159,10 +174,47 @@ class UrlBuilder {
     url_.opaque_path_ = false;
   }
 
-  Outcome Build(std::string_view text) {
-    if (size_t length = CopyOrdinaryOrigin(text); length > 0) {
-      return BuildPathStart(text.substr(length));
+  // Most links are "http" or "https", a plain host name and a path without
+  // anything to be encoded or resolved: they stand in the result as they are.
+  // Builds those, and returns false for all others; Build() would give the
+  // same result. One scan answers nearly every question that is asked of them.
+  bool BuildOrdinary(std::string_view text) {
+    constexpr std::string_view kHttp = "http://";
+    constexpr std::string_view kHttps = "https://";
+    bool secure = text.starts_with(kHttps);
+    if (!secure && !text.starts_with(kHttp)) return false;
+    size_t begin = secure ? kHttps.size() : kHttp.size();
+    unsigned seen = ScanOrdinary(text.substr(begin));
+    size_t slash = text.find('/', begin);
+    if ((seen & kOdd) != 0 || slash == std::string_view::npos) return false;
+    std::string_view host = text.substr(begin, slash - begin);
+    bool plain = (seen & kNotInHost) == 0 || ScanOrdinary(host) == 0;
+    if (!plain || host.empty() || EndsInNumber(host)) return false;
+
+    size_t fragment = text.size();
+    size_t query = text.size();
+    if ((seen & kMark) != 0) {
+      fragment = std::min(text.find('#', slash), text.size());
+      query = std::min(text.substr(0, fragment).find('?', slash), fragment);
     }
+    std::string_view path = text.substr(slash + 1, query - slash - 1);
+    if (HasSegmentWith('.', path) ||
+        ((seen & kEscape) != 0 && HasSegmentWith('%', path))) {
+      return false;
+    }
+    auto offset = [](size_t at) { return static_cast<uint32_t>(at); };
+    url_.href_.assign(text);
+    url_.scheme_ = secure ? Scheme::kHttps : Scheme::kHttp;
+    url_.scheme_end_ = offset(begin - 3);
+    url_.username_end_ = url_.host_start_ = offset(begin);
+    url_.host_kind_ = HostKind::kDomain;
+    url_.host_end_ = url_.authority_end_ = url_.path_start_ = offset(slash);
+    if (query < fragment) url_.query_start_ = offset(query);
+    if (fragment < text.size()) url_.fragment_start_ = offset(fragment);
+    return true;
+  }
+
+  Outcome Build(std::string_view text) {
     size_t length = SchemeLength(text);
     if (length == 0) return BuildWithoutScheme(text);
     url_.href_.append(text, 0, length);
@@ -192,26 +244,6 @@ class UrlBuilder {
   bool special() const { return url_.is_special(); }
   bool IsSlash(char c) const { return c == '/' || (c == '\\' && special()); }
   uint32_t Here() const { return static_cast<uint32_t>(url_.href_.size()); }
-
-  // Most links are "http://" or "https://" and a plain host name, which stand
-  // in the result as they are. Copies those and returns their length, or 0 if
-  // the link is of another kind. The general way gives the same result.
-  size_t CopyOrdinaryOrigin(std::string_view text) {
-    constexpr std::string_view kHttp = "http://";
-    constexpr std::string_view kHttps = "https://";
-    bool secure = text.starts_with(kHttps);
-    if (!secure && !text.starts_with(kHttp)) return 0;
-    size_t begin = secure ? kHttps.size() : kHttp.size();
-    size_t end = std::min(text.find('/', begin), text.size());
-    if (!IsPlainDomain(text.substr(begin, end - begin))) return 0;
-    url_.href_.assign(text, 0, end);
-    url_.scheme_ = secure ? Scheme::kHttps : Scheme::kHttp;
-    url_.host_kind_ = HostKind::kDomain;
-    url_.scheme_end_ = static_cast<uint32_t>(begin - 3);
-    url_.username_end_ = url_.host_start_ = static_cast<uint32_t>(begin);
-    url_.host_end_ = url_.authority_end_ = static_cast<uint32_t>(end);
-    return end;
-  }
 
   // Sets the scheme whose text is all that href_ holds so far.
   void SetScheme(Scheme scheme) {
@@ -572,13 +604,15 @@ Result<void, ParseError> Parse(std::string_view input, const Url* base,
   while (!input.empty() && trimmed(input.back())) input.remove_suffix(1);
   if (input.size() > kLongestInput) return Unexpected(ParseError::kTooLong);
 
-  if (!HasByteBelow(input, '\r' + 1)) [[likely]] {
-    return UrlBuilder(base, out).Build(input);
+  UrlBuilder builder(base, out);
+  if (builder.BuildOrdinary(input)) return {};
+  auto removed = [](char c) { return c == '\t' || c == '\n' || c == '\r'; };
+  if (std::none_of(input.begin(), input.end(), removed)) {
+    return builder.Build(input);
   }
   std::string cleaned(input);
-  std::erase_if(cleaned,
-                [](char c) { return c == '\t' || c == '\n' || c == '\r'; });
-  return UrlBuilder(base, out).Build(cleaned);
+  std::erase_if(cleaned, removed);
+  return builder.Build(cleaned);
 }
 
 }  // namespace nephila::url

@@ -16,10 +16,11 @@ namespace {
 // What the list says of a suffix. Each bit of the ICANN section stands again,
 // shifted, for the private section.
 enum : uint8_t {
-  kRule = 1,       // "co.uk"
-  kWildcard = 2,   // "*.ck", noted at "ck"
-  kException = 4,  // "!www.ck"
-  kHasChildren = 64,
+  kRule = 1,             // "co.uk"
+  kWildcard = 2,         // "*.ck", noted at "ck"
+  kException = 4,        // "!www.ck"
+  kInside = 64,          // there are longer suffixes in the ICANN section,
+  kInsidePrivate = 128,  // in the private one
 };
 constexpr int kPrivateShift = 3;
 
@@ -129,6 +130,10 @@ Status PublicSuffixList::AddLine(std::string_view line, bool is_private) {
   for (bool more = true; more;) {
     size_t dot = rest.rfind('.');
     more = dot != std::string_view::npos;
+    if (node != kNoNode) {
+      nodes_[node].flags = static_cast<uint8_t>(
+          nodes_[node].flags | (is_private ? kInsidePrivate : kInside));
+    }
     node = AddChild(node, rest.substr(more ? dot + 1 : 0));
     rest = rest.substr(0, more ? dot : 0);
   }
@@ -151,6 +156,7 @@ std::string_view PublicSuffixList::RegistrableDomain(std::string_view host,
   size_t here = end + 1;
   bool walking = true;
   bool wildcard = false;
+  bool inside = true;  // the list goes deeper here
   for (bool last_label = true; walking && here > 0; last_label = false) {
     size_t label_end = here - 1;
     const void* dot = memrchr(name.data(), '.', label_end);
@@ -162,12 +168,15 @@ std::string_view PublicSuffixList::RegistrableDomain(std::string_view host,
                   1;
     if (here == label_end) return {};  // an empty label
     if (last_label || wildcard) suffix = here;
-    bool leaf = node != kNoNode && (nodes_[node].flags & kHasChildren) == 0;
-    node =
-        leaf ? kNoNode : FindChild(node, name.substr(here, label_end - here));
+    if (!inside) break;
+    node = FindChild(node, name.substr(here, label_end - here));
     if (node == kNoNode) break;
     unsigned flags = nodes_[node].flags;
-    if (rules == Rules::kIcannAndPrivate) flags |= flags >> kPrivateShift;
+    inside = (flags & kInside) != 0;
+    if (rules == Rules::kIcannAndPrivate) {
+      inside |= (flags & kInsidePrivate) != 0;
+      flags |= flags >> kPrivateShift;
+    }
     if ((flags & kRule) != 0) suffix = here;
     wildcard = (flags & kWildcard) != 0;
     if ((flags & kException) != 0) {
@@ -208,10 +217,6 @@ uint32_t PublicSuffixList::AddChild(uint32_t parent, std::string_view label) {
   nodes_.push_back({parent, static_cast<uint32_t>(labels_.size()),
                     static_cast<uint8_t>(label.size()), 0});
   labels_.append(label);
-  if (parent != kNoNode) {
-    nodes_[parent].flags =
-        static_cast<uint8_t>(nodes_[parent].flags | kHasChildren);
-  }
   if (nodes_.size() * 2 > slots_.size()) {
     slots_.assign(slots_.size() * 2, {0, kNoNode});
     for (uint32_t i = 0; i < number; ++i) Insert(i);
