@@ -26,12 +26,15 @@ function(nephila_module name)
                           GTest::gtest_main)
     target_compile_definitions(${name}_test PRIVATE
       NEPHILA_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
-    set(labels fast)
+    # One label, as ctest -L matches parts of it and gtest_discover_tests takes
+    # a list of labels for properties.
     if(arg_THREADS)
-      list(APPEND labels threads)
+      set(label fast+threads)
+    else()
+      set(label fast)
     endif()
     gtest_discover_tests(${name}_test DISCOVERY_MODE PRE_TEST
-                         PROPERTIES LABELS "${labels}" TIMEOUT 300)
+                         PROPERTIES LABELS ${label} TIMEOUT 300)
   endif()
 
   if(NEPHILA_FUZZERS)

@@ -21,7 +21,7 @@ LEVELS = [
     ["cli", "dashboard"],
 ]
 LEVEL = {name: i for i, names in enumerate(LEVELS) for name in names}
-INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
+INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.MULTILINE)
 
 
 def check(root):
@@ -35,12 +35,15 @@ def check(root):
             errors.append(f"{path}: folder {folder} has no level")
             continue
         for target in INCLUDE.findall(path.read_text(encoding="utf-8")):
+            if ".." in target.split("/"):
+                errors.append(f"{path}: includes by way of ..: {target}")
+                continue
+            # Headers of the system and of libraries are not ours to judge.
             other = target.split("/")[0]
-            if other == folder or "/" not in target:
+            if other == folder or not (root / target).exists():
                 continue
             if other not in LEVEL:
-                if (root / target).exists():
-                    errors.append(f"{path}: folder {other} has no level")
+                errors.append(f"{path}: folder {other} has no level")
             elif LEVEL[other] >= LEVEL[folder]:
                 errors.append(f"{path}: may not include {target}")
     return errors

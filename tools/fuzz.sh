@@ -14,10 +14,13 @@ for name in "$@"; do
   program=$(find build/fuzz/src -name "$name" -type f)
   corpus=build/fuzz/corpus/$name
   mkdir -p "$corpus"
+  dictionary=testdata/fuzz/$name.dict
+  options=()
+  [ -f "$dictionary" ] && options+=(-dict="$dictionary")
   echo "$name for $seconds s"
   "$program" -max_total_time="$seconds" -max_len=4096 -timeout=10 \
     -artifact_prefix="build/fuzz/$name-" -print_final_stats=1 \
-    "$corpus" "testdata/fuzz/$name" >"build/fuzz/$name.log" 2>&1 ||
+    "${options[@]}"     "$corpus" "testdata/fuzz/$name" >"build/fuzz/$name.log" 2>&1 ||
     { tail -n 40 "build/fuzz/$name.log"; exit 1; }
   grep -E 'stat::number_of_executed_units|stat::new_units_added' \
     "build/fuzz/$name.log"

@@ -54,14 +54,15 @@ def main():
     print("| rule | default | distinct URLs | made equal |")
     print("| --- | --- | --- | --- |")
     print(f"| none | | {base} | |")
-    defaults = {"www", "decode_unreserved", "escape_unsafe", "strip_query",
-                "sort_query", "drop_empty_params", "collapse_slashes"}
+    off_by_default = {"www", "decode_unreserved", "escape_unsafe",
+                      "strip_query", "sort_query", "drop_empty_params",
+                      "collapse_slashes"}
     for name, value in ON.items():
         count = distinct(program, urls, {**OFF, name: value})
         shown = f"`url.{name}`"
         if name in ("www", "strip_query"):
             shown += f" = `{value}`"
-        state = "off" if name in defaults else "on"
+        state = "off" if name in off_by_default else "on"
         print(f"| {shown} | {state} | {count} | "
               f"{100 * (base - count) / base:.2f} % |", flush=True)
     count = distinct(program, urls, {})

@@ -27,6 +27,11 @@ Canonicalizer::Canonicalizer(const config::UrlSettings& settings,
 Result<CanonicalUrl, DropReason> Canonicalizer::Canonicalize(
     std::string_view link, const Url* base) {
   account_.In(1);
+  // Before it is parsed, so that what a hostile link makes us keep is bounded:
+  // the buffers do not shrink. Fragments and session ids may be long.
+  constexpr size_t kSlack = size_t{64} << 10;
+  link = TrimUrl(link);
+  if (link.size() > max_length_ + kSlack) return Drop(DropReason::kTooLong);
   if (!Parse(link, base, &url_)) return Drop(DropReason::kInvalid);
   return Finish();
 }
@@ -44,7 +49,9 @@ Result<CanonicalUrl, DropReason> Canonicalizer::Finish() {
   }
   normalizer_.Normalize(&url_);
   if (url_.href().size() > max_length_) return Drop(DropReason::kTooLong);
+  // One host, one clock and one budget, whether or not the URL has the dot.
   std::string_view host = url_.host();
+  if (host.ends_with('.')) host.remove_suffix(1);
   std::string_view pld = PayLevelDomain(host, url_.host_kind(), suffixes_);
   account_.Out(1);
   return CanonicalUrl{url_.href(), host, pld,

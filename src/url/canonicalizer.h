@@ -36,7 +36,7 @@ std::string_view DropReasonName(DropReason reason);
 // Views into the Canonicalizer that made it, valid until its next call.
 struct CanonicalUrl {
   std::string_view href;
-  std::string_view host;
+  std::string_view host;  // without a dot at its end
   std::string_view pld;
   Keys keys;
 };

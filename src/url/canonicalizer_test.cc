@@ -73,6 +73,26 @@ TEST_F(CanonicalizerTest, TheLengthThatCountsIsTheOneAfterNormalisation) {
   EXPECT_EQ(DropOf(at_limit + "x"), "too-long");
 }
 
+TEST_F(CanonicalizerTest, AHostHasOneKeyWithAndWithoutItsDot) {
+  config::UrlSettings keep_dot;
+  keep_dot.strip_host_dot = false;
+  Canonicalizer canonicalizer(keep_dot, suffixes_, 0);
+  Keys with_dot = canonicalizer.Canonicalize("http://a.com./", nullptr)->keys;
+  Keys without = canonicalizer.Canonicalize("http://a.com/", nullptr)->keys;
+  EXPECT_NE(with_dot.url, without.url);
+  EXPECT_EQ(with_dot.host, without.host);
+  EXPECT_EQ(with_dot.pld, without.pld);
+}
+
+TEST_F(CanonicalizerTest, LinksFarOverTheLimitAreDroppedUnparsed) {
+  std::string hostile = "http://a.com/" + std::string(10 << 20, '\xff');
+  size_t before = AllocationCount();
+  EXPECT_FALSE(canonicalizer_.Canonicalize(hostile, nullptr));
+  EXPECT_EQ(AllocationCount(), before);
+  EXPECT_EQ(DropOf("  " + hostile + "  "), "too-long");
+  EXPECT_EQ(DropOf("http://a.com/#" + std::string(60000, 'x')), "none");
+}
+
 TEST_F(CanonicalizerTest, DoesNotAllocateForOrdinaryLinks) {
   Url base;
   ASSERT_TRUE(Parse("https://www.example.co.uk/a/b?c=d", nullptr, &base));

@@ -77,9 +77,7 @@ bool AppendDomainToAscii(std::string_view domain, std::string* out) {
     return static_cast<unsigned char>(c) < 0x80;
   });
   if (ascii) {
-    for (char c : domain) {
-      out->push_back(c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c);
-    }
+    for (char c : domain) out->push_back(ToLower(c));
     return true;
   }
 

@@ -3,9 +3,13 @@
 // A PldKey is a keyed hash of the pay-level domain; its low 10 bits are the
 // domain's virtual shard. UrlKey and HostKey are keyed hashes whose low 10
 // bits are the shard of their domain, so that a file sorted by key can be
-// filtered by shard in one pass and each domain belongs to one owner. Keys
-// that differ in shard never collide, so nothing is lost against 64 hashed
-// bits. The seed is fixed when a job is made: keys reach disk.
+// filtered by shard in one pass and each domain belongs to one owner. The seed
+// is fixed when a job is made: keys reach disk.
+//
+// Collisions (two URLs, one key: the second is taken for seen): only within a
+// shard, where 54 bits differ. n URLs spread over the shards lose n^2 / 2^65,
+// as with 64 bits: 1 in a crawl of 6 billion. n URLs of ONE domain lose
+// n^2 / 2^55: 0.3 of a hundred million, 28 of a billion.
 #pragma once
 
 #include <compare>

@@ -9,10 +9,6 @@ namespace {
 
 using config::WwwMode;
 
-constexpr char ToLower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
-}
-
 // What browsers leave in paths and queries and url.escape_unsafe escapes; a
 // '%' that begins no escape is one of them.
 constexpr bool IsUnsafe(char c) {
@@ -62,11 +58,14 @@ bool IsDirectorySort(std::string_view query) {
   if (query.size() < 3 || query.size() > kLongest) return false;
   std::string_view old_style = query;
   if (TakeSortParam("NMSD", "AD", &old_style) && old_style.empty()) return true;
-  if (TakeSortParam("C", "NMSD", &query)) {
-    return query.empty() || (TakeSeparator(&query) &&
-                             TakeSortParam("O", "AD", &query) && query.empty());
-  }
-  return TakeSortParam("O", "AD", &query) && query.empty();
+  // Either order, either of them alone.
+  bool column = TakeSortParam("C", "NMSD", &query);
+  if (!column && !TakeSortParam("O", "AD", &query)) return false;
+  if (query.empty()) return true;
+  return TakeSeparator(&query) &&
+         (column ? TakeSortParam("O", "AD", &query)
+                 : TakeSortParam("C", "NMSD", &query)) &&
+         query.empty();
 }
 
 bool IsDotSegment(std::string_view segment) {
@@ -151,17 +150,20 @@ void Normalizer::NormalizeHost(Url* url) {
     url->ReplaceHost(scratch_);
   }
   if (settings_.www == WwwMode::kKeep) return;
+  std::string_view host = url->host();
   std::string_view site = suffixes_.RegistrableDomain(
-      url->host(), PublicSuffixList::Rules::kIcannAndPrivate);
+      host, PublicSuffixList::Rules::kIcannAndPrivate);
+  if (site.empty()) return;
   if (settings_.www == WwwMode::kAdd) {
-    if (site.size() == url->host().size()) {
+    if (site.size() == host.size()) {
       url->ReplaceHost(scratch_.assign("www.").append(site));
     }
-  } else if (url->host().starts_with("www.") &&
-             url->host().size() - 4 >= site.size() && !site.empty()) {
-    scratch_ = url->host().substr(4);
-    url->ReplaceHost(scratch_);
+    return;
   }
+  while (host.starts_with("www.") && host.size() - 4 >= site.size()) {
+    host.remove_prefix(4);
+  }
+  if (host.size() < url->host().size()) url->ReplaceHost(scratch_.assign(host));
 }
 
 void Normalizer::NormalizeEscapes(Url* url) {
@@ -189,26 +191,29 @@ void Normalizer::NormalizeEscapes(Url* url) {
 }
 
 void Normalizer::AppendRewrittenEscapes(std::string_view text) {
-  // Behind a '%' that begins no escape nothing is decoded: "%%341" is not to
-  // become "%41", which would be an escape.
-  size_t safe_from = 0;
+  // How many of the next bytes could make an escape of a '%' that begins none:
+  // "%%341" is not to become "%41".
+  int guarded = 0;
   for (size_t i = 0; i < text.size(); ++i) {
     if (IsEscape(text, i)) {
       char byte = EscapedByte(text, i);
       if (settings_.decode_unreserved && IsUnreserved(byte) &&
-          scratch_.size() >= safe_from) {
+          (guarded == 0 || HexValue(byte) < 0)) {
         scratch_.push_back(byte);
       } else if (settings_.uppercase_escapes) {
         AppendEscape(byte, &scratch_);
       } else {
         scratch_.append(text, i, 3);
       }
+      guarded = 0;
       i += 2;
     } else if (settings_.escape_unsafe && IsUnsafe(text[i])) {
       AppendEscape(text[i], &scratch_);
     } else {
       scratch_.push_back(text[i]);
-      if (text[i] == '%') safe_from = scratch_.size() + 2;
+      guarded = text[i] == '%'           ? 2
+                : HexValue(text[i]) >= 0 ? std::max(guarded - 1, 0)
+                                         : 0;
     }
   }
 }

@@ -84,6 +84,8 @@ TEST(Normalizer, WwwIsLeftAloneUnlessAsked) {
   strip.www = config::WwwMode::kStrip;
   EXPECT_EQ(Normalized("http://www.example.com/", strip),
             "http://example.com/");
+  EXPECT_EQ(Normalized("http://www.www.example.com/", strip),
+            "http://example.com/");
   EXPECT_EQ(Normalized("http://www.com/", strip), "http://www.com/");
 }
 
@@ -104,6 +106,8 @@ TEST(Normalizer, UnreservedEscapesAreDecodedOnlyIfAsked) {
   // Nothing may turn into an escape that was none.
   EXPECT_EQ(Normalized("http://a.com/%%34%31", decode), "http://a.com/%%341");
   EXPECT_EQ(Normalized("http://a.com/%4%31", decode), "http://a.com/%4%31");
+  EXPECT_EQ(Normalized("http://a.com/%/%2e&%2e?b%&%2e", decode),
+            "http://a.com/%/.&.?b%&.");
 }
 
 TEST(Normalizer, SessionIdsGoFromQueriesAndPaths) {
@@ -142,8 +146,9 @@ TEST(Normalizer, ASessionIdMayHideADefaultDocument) {
 }
 
 TEST(Normalizer, ApacheListingsLoseTheirOrder) {
-  for (const char* query : {"N=D", "M=A", "S=A", "D=D", "C=N", "O=D", "C=N;O=D",
-                            "C=M&O=A", "C=S%3bO=D", "C%3DD%3BO%3DA"}) {
+  for (const char* query :
+       {"N=D", "M=A", "S=A", "D=D", "C=N", "O=D", "C=N;O=D", "C=M&O=A",
+        "C=S%3bO=D", "C%3DD%3BO%3DA", "O=D&C=N", "O=A"}) {
     EXPECT_EQ(Normalized(std::string("http://a.com/d/?") + query),
               "http://a.com/d/")
         << query;
@@ -151,7 +156,8 @@ TEST(Normalizer, ApacheListingsLoseTheirOrder) {
   for (const char* kept :
        {"http://a.com/d?C=N;O=D", "http://a.com/d/?C=X", "http://a.com/d/?N=DD",
         "http://a.com/d/?C=N;O=D;x=1", "http://a.com/d/?N",
-        "http://a.com/d/?C=", "http://a.com/d/?C=N;", "http://a.com/d/?n=d"}) {
+        "http://a.com/d/?C=", "http://a.com/d/?C=N;", "http://a.com/d/?O=D;O=A",
+        "http://a.com/d/?n=d"}) {
     EXPECT_EQ(Normalized(kept), kept);
   }
   config::UrlSettings off;

@@ -18,9 +18,6 @@ constexpr bool IsAlpha(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-constexpr char ToLower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
-}
 
 // The length of the scheme before its ':', or 0 if there is none.
 size_t SchemeLength(std::string_view text) {
@@ -596,13 +593,21 @@ std::string_view ParseErrorName(ParseError error) {
   return "unknown";
 }
 
+std::string_view TrimUrl(std::string_view text) {
+  auto trimmed = [](char c) { return static_cast<unsigned char>(c) <= 0x20; };
+  while (!text.empty() && trimmed(text.front())) text.remove_prefix(1);
+  while (!text.empty() && trimmed(text.back())) text.remove_suffix(1);
+  return text;
+}
+
 Result<void, ParseError> Parse(std::string_view input, const Url* base,
                                Url* out) {
   NEPHILA_DCHECK(base != out);
-  auto trimmed = [](char c) { return static_cast<unsigned char>(c) <= 0x20; };
-  while (!input.empty() && trimmed(input.front())) input.remove_prefix(1);
-  while (!input.empty() && trimmed(input.back())) input.remove_suffix(1);
-  if (input.size() > kLongestInput) return Unexpected(ParseError::kTooLong);
+  input = TrimUrl(input);
+  if (input.size() > kLongestInput ||
+      (base != nullptr && base->href().size() > kLongestBase)) {
+    return Unexpected(ParseError::kTooLong);
+  }
 
   UrlBuilder builder(base, out);
   if (builder.BuildOrdinary(input)) return {};

@@ -21,14 +21,19 @@ enum class ParseError : uint8_t {
   kEmptyHost,            // "http:///", "http://user@/"
   kInvalidHost,          // forbidden characters, bad IP address, IDNA
   kInvalidPort,          // not a number up to 65535
-  kTooLong,              // over kLongestInput
+  kTooLong,              // over kLongestInput, or on such a base
 };
 
 // A one-word name for reports: "invalid-host".
 std::string_view ParseErrorName(ParseError error);
 
-// Offsets are 32 bits and an escape triples a byte.
-inline constexpr size_t kLongestInput = size_t{1} << 30;
+// Offsets are 32 bits, and a byte of the input can become nine ("%EF%BF%BD").
+inline constexpr size_t kLongestInput = size_t{16} << 20;
+inline constexpr size_t kLongestBase = size_t{1} << 31;
+
+// The text without the controls and spaces around it that no URL begins or
+// ends with.
+std::string_view TrimUrl(std::string_view text);
 
 // Parses `input`, resolved against *base if base is not null, into *out,
 // whose buffer is reused; after an error *out holds nothing of use.

@@ -31,6 +31,16 @@ TEST(Parser, SaysWhyATextIsNoUrl) {
   EXPECT_EQ(ErrorOf("http://a:8o/"), "invalid-port");
 }
 
+TEST(Parser, OffsetsNeverOverflow) {
+  std::string longest = "http://a.com/";
+  longest += std::string(kLongestInput - longest.size() - 4, '\xff') + "?x=1";
+  Url url;
+  ASSERT_TRUE(Parse(longest, nullptr, &url));
+  EXPECT_EQ(url.path().size(), 1 + (kLongestInput - 17) * 9);
+  EXPECT_EQ(url.query(), "x=1");
+  EXPECT_EQ(ErrorOf(longest + "y"), "too-long");
+}
+
 TEST(Parser, PartsAreViewsIntoTheHref) {
   Url url = Parsed("HTTPS://us%65r:p@Example.COM:8443/a/./b?x=1#top");
   EXPECT_EQ(url.href(), "https://us%65r:p@example.com:8443/a/b?x=1#top");

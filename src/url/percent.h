@@ -53,6 +53,10 @@ constexpr bool InSet(char c, EncodeSet set) {
   return (kEncodeTable[static_cast<unsigned char>(c)] & set) != 0;
 }
 
+constexpr char ToLower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
+}
+
 // The value of a hexadecimal digit, or -1.
 constexpr int HexValue(char c) {
   if (c >= '0' && c <= '9') return c - '0';

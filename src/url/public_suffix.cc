@@ -32,6 +32,13 @@ std::string_view TrimSpace(std::string_view line) {
   return line.substr(0, line.find_first_of(" \t\r"));
 }
 
+// Where the label begins that ends before `end`.
+size_t LabelStart(std::string_view name, size_t end) {
+  const void* dot = memrchr(name.data(), '.', end);
+  if (dot == nullptr) return 0;
+  return static_cast<size_t>(static_cast<const char*>(dot) - name.data()) + 1;
+}
+
 // Of a label under its parent. Whoever finds a collision gains one more probe:
 // the table holds nothing of the attacker's.
 uint32_t HashOf(uint32_t parent, std::string_view label) {
@@ -152,24 +159,17 @@ std::string_view PublicSuffixList::RegistrableDomain(std::string_view host,
 
   // `suffix` begins the longest public suffix seen, `here` the label in hand.
   uint32_t node = kNoNode;
-  size_t suffix = 0;
-  size_t here = end + 1;
-  bool walking = true;
+  size_t suffix = LabelStart(name, end);
   bool wildcard = false;
   bool inside = true;  // the list goes deeper here
-  for (bool last_label = true; walking && here > 0; last_label = false) {
-    size_t label_end = here - 1;
-    const void* dot = memrchr(name.data(), '.', label_end);
-    size_t previous = here;
-    here =
-        dot == nullptr
-            ? 0
-            : static_cast<size_t>(static_cast<const char*>(dot) - name.data()) +
-                  1;
-    if (here == label_end) return {};  // an empty label
-    if (last_label || wildcard) suffix = here;
+  for (size_t here = end + 1; here > 0 && (inside || wildcard);) {
+    size_t behind = here;
+    here = LabelStart(name, behind - 1);
+    std::string_view label = name.substr(here, behind - 1 - here);
+    if (label.empty()) return {};
+    if (wildcard) suffix = here;
     if (!inside) break;
-    node = FindChild(node, name.substr(here, label_end - here));
+    node = FindChild(node, label);
     if (node == kNoNode) break;
     unsigned flags = nodes_[node].flags;
     inside = (flags & kInside) != 0;
@@ -180,18 +180,13 @@ std::string_view PublicSuffixList::RegistrableDomain(std::string_view host,
     if ((flags & kRule) != 0) suffix = here;
     wildcard = (flags & kWildcard) != 0;
     if ((flags & kException) != 0) {
-      suffix = previous;
-      walking = false;
+      suffix = behind;
+      break;
     }
   }
   if (suffix == 0) return {};  // the host is a public suffix
-  const void* dot = memrchr(name.data(), '.', suffix - 1);
-  size_t begin =
-      dot == nullptr
-          ? 0
-          : static_cast<size_t>(static_cast<const char*>(dot) - name.data()) +
-                1;
-  if (begin == suffix - 1) return {};  // ".com": an empty label
+  size_t begin = LabelStart(name, suffix - 1);
+  if (begin == suffix - 1) return {};  // an empty label
   return host.substr(begin);
 }
 
