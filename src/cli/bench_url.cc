@@ -12,7 +12,6 @@
 #include "base/random.h"
 #include "cli/corpus.h"
 #include "cli/instructions.h"
-#include "cli/settings_options.h"
 #include "url/canonicalizer.h"
 
 namespace nephila::cli {
@@ -69,12 +68,11 @@ Pass RunPass(const ShuffledUrls& urls, url::Canonicalizer* canonicalizer,
 
 }  // namespace
 
-Status RunBenchUrl(const config::Settings& settings,
-                   const BenchUrlOptions& options, std::ostream& out) {
-  NEPHILA_TRY(auto suffixes, LoadSuffixes(settings.url));
+Status RunBenchUrl(const Setup& setup, const BenchUrlOptions& options,
+                   std::ostream& out) {
   NEPHILA_TRY(UrlCorpus corpus, LoadUrls(options.urls_file));
   ShuffledUrls urls(std::move(corpus.urls));
-  url::Canonicalizer canonicalizer(settings.url, suffixes, 0);
+  url::Canonicalizer canonicalizer(setup.settings.url, setup.suffixes, 0);
   uint64_t checksum = 0;
   RunPass(urls, &canonicalizer, &checksum);  // to warm up
   std::vector<Pass> passes;
@@ -120,7 +118,6 @@ Status RunBenchUrl(const config::Settings& settings,
                               *best.instructions_per_url)
                 : "this machine does not count instructions\n");
   }
-  out.flush();
   return {};
 }
 

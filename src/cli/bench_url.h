@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "config/settings.h"
+#include "cli/setup.h"
 
 namespace nephila::cli {
 
@@ -19,7 +19,7 @@ struct BenchUrlOptions {
 // seed, `passes` times. Nothing is remembered between URLs. The figure is the
 // fastest pass, the median stands beside it: on a shared machine noise only
 // ever adds.
-Status RunBenchUrl(const config::Settings& settings,
-                   const BenchUrlOptions& options, std::ostream& out);
+Status RunBenchUrl(const Setup& setup, const BenchUrlOptions& options,
+                   std::ostream& out);
 
 }  // namespace nephila::cli

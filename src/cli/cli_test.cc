@@ -31,10 +31,21 @@ std::string Contents(const std::string& path) {
   return text.str();
 }
 
+// Of this process alone: tests run side by side.
+std::string TempFile(const std::string& name) {
+  return testing::TempDir() + "cli_" + std::to_string(getpid()) + "_" + name;
+}
+
 // Input and outputs pass through files: no pipe can fill and block.
+struct Redirect {
+  std::string input_path = {};
+  std::string output_path = {};
+};
+
 Finished Nephila(std::vector<std::string> arguments,
-                 const std::string& input = "") {
-  std::string base = testing::TempDir() + "cli_" + std::to_string(getpid());
+                 const std::string& input = "",
+                 const Redirect& redirect_to = {}) {
+  std::string base = TempFile("io");
   std::ofstream(base + ".in", std::ios::binary) << input;
   arguments.insert(arguments.begin(), NEPHILA_BINARY);
   std::vector<char*> argv;
@@ -42,13 +53,17 @@ Finished Nephila(std::vector<std::string> arguments,
   argv.push_back(nullptr);
   pid_t child = fork();
   if (child == 0) {
-    auto redirect = [&](const char* suffix, int flags, int to) {
-      int fd = open((base + suffix).c_str(), flags, 0600);
+    auto redirect = [](const std::string& path, int flags, int to) {
+      int fd = open(path.c_str(), flags, 0600);
       if (fd < 0 || dup2(fd, to) < 0) _exit(126);
     };
-    redirect(".in", O_RDONLY, 0);
-    redirect(".out", O_WRONLY | O_CREAT | O_TRUNC, 1);
-    redirect(".err", O_WRONLY | O_CREAT | O_TRUNC, 2);
+    auto or_else = [](const std::string& path, const std::string& other) {
+      return path.empty() ? other : path;
+    };
+    constexpr int kWrite = O_WRONLY | O_CREAT | O_TRUNC;
+    redirect(or_else(redirect_to.input_path, base + ".in"), O_RDONLY, 0);
+    redirect(or_else(redirect_to.output_path, base + ".out"), kWrite, 1);
+    redirect(base + ".err", kWrite, 2);
     execv(argv[0], argv.data());
     _exit(127);
   }
@@ -105,13 +120,70 @@ TEST(CliUrl, ReadsLinesFromStandardInputWhateverTheyHold) {
   ASSERT_EQ(lines.size(), 5u);
   EXPECT_EQ(lines[0]["canonical"], "http://a.com/");
   EXPECT_EQ(lines[1]["failure"], "relative-without-base");
+  EXPECT_EQ(lines[2]["input"], "http://b.com/\xef\xbf\xbd");
   EXPECT_EQ(lines[2]["canonical"], "http://b.com/%EF%BF%BD");
   EXPECT_EQ(lines[3]["canonical"], "http://c.com/%00x");
   EXPECT_EQ(lines[4]["dropped"], "too-long");
 }
 
+TEST(CliUrl, BehindTwoDashesEverythingIsAUrl) {
+  Finished run = Nephila({"url", "--base", "http://a.com/", "x", "--", "--help",
+                          "[a,b]", "[]", "-", "--"});
+  ASSERT_EQ(run.status, 0) << run.err;
+  auto lines = JsonLines(run.out);
+  ASSERT_EQ(lines.size(), 6u);
+  EXPECT_EQ(lines[0]["href"], "http://a.com/x");
+  EXPECT_EQ(lines[1]["href"], "http://a.com/--help");
+  EXPECT_EQ(lines[2]["href"], "http://a.com/[a,b]");
+  EXPECT_EQ(lines[3]["href"], "http://a.com/[]");
+  EXPECT_EQ(lines[5]["href"], "http://a.com/--");
+  run = Nephila({"url", "[a,b]"}, "http://not.read/");
+  ASSERT_EQ(JsonLines(run.out).size(), 1u);
+  EXPECT_EQ(JsonLines(run.out)[0]["input"], "[a,b]");
+}
+
+TEST(CliUrl, ALineLongerThanAnyUrlIsRefusedInBoundedMemory) {
+  Finished run =
+      Nephila({"url"}, std::string(20 << 20, 'x') + "\nhttp://a.com/\n");
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_LT(run.out.size(), 2u << 20);
+  auto lines = JsonLines(run.out);
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_EQ(lines[0]["failure"], "too-long");
+  EXPECT_EQ(lines[1]["canonical"], "http://a.com/");
+}
+
+TEST(CliUrl, LinesAreReadWholeWhateverTheirLength) {
+  std::string input;
+  for (size_t length = 4080; length < 4110; ++length) {
+    input += "http://a.com/" + std::string(length - 13, 'x') + "\n";
+  }
+  Finished run = Nephila({"url"}, input);
+  auto lines = JsonLines(run.out);
+  ASSERT_EQ(lines.size(), 30u);
+  for (size_t i = 0; i < lines.size(); ++i) {
+    EXPECT_EQ(lines[i]["input"].get<std::string>().size(), 4080 + i);
+  }
+}
+
+TEST(CliUrl, AnInputThatCannotBeReadIsAnError) {
+  Finished run = Nephila({"url"}, "", {.input_path = "/"});
+  EXPECT_EQ(run.status, 1);
+  EXPECT_EQ(run.err, "nephila: standard input cannot be read\n");
+}
+
+TEST(Cli, AFullDiskIsAnErrorForEveryVerb) {
+  const std::vector<std::vector<std::string>> verbs = {
+      {"url", "http://a.com/"}, {"settings"}, {"demo"}, {"--help"}};
+  for (const auto& arguments : verbs) {
+    Finished run = Nephila(arguments, "", {.output_path = "/dev/full"});
+    EXPECT_EQ(run.status, 1) << arguments[0];
+    EXPECT_EQ(run.err, "nephila: standard output cannot be written\n");
+  }
+}
+
 TEST(CliUrl, SettingsComeFromFileAndSet) {
-  std::string file = testing::TempDir() + "cli_settings.toml";
+  std::string file = TempFile("settings.toml");
   std::ofstream(file) << "[url]\nsort_query = true\nwww = \"add\"\n";
   Finished run =
       Nephila({"url", "--config", file, "--set", "url.www=keep", "--set",
@@ -122,7 +194,7 @@ TEST(CliUrl, SettingsComeFromFileAndSet) {
 }
 
 TEST(CliUrl, APublicSuffixListOfOnesOwn) {
-  std::string file = testing::TempDir() + "cli_suffixes.dat";
+  std::string file = TempFile("suffixes.dat");
   std::ofstream(file) << "// ===BEGIN ICANN DOMAINS===\nexample.com\n";
   Finished run = Nephila({"url", "--set", "url.public_suffix_list=" + file,
                           "--", "http://a.b.example.com/"});
@@ -130,10 +202,10 @@ TEST(CliUrl, APublicSuffixListOfOnesOwn) {
   std::ofstream(file) << "<html>";
   run = Nephila({"url", "--set", "url.public_suffix_list=" + file, "--", "x"});
   std::remove(file.c_str());
-  EXPECT_EQ(run.status, 1);
+  EXPECT_EQ(run.status, 3);
   EXPECT_NE(run.err.find("line 1: not a rule"), std::string::npos) << run.err;
   run = Nephila({"url", "--set", "url.public_suffix_list=" + file, "--", "x"});
-  EXPECT_EQ(run.status, 1);
+  EXPECT_EQ(run.status, 3);
   EXPECT_NE(run.err.find(file), std::string::npos) << run.err;
 }
 
@@ -151,6 +223,8 @@ TEST(Cli, WrongUseIsOneLineAndAStatus) {
   ExpectError({}, 2, "nephila --help");
   ExpectError({"settigns"}, 2, "did you mean settings?");
   ExpectError({"zzz"}, 2, "zzz: no such verb");
+  ExpectError({"bench", "urls"}, 2, "did you mean url?");
+  ExpectError({"demo", "extra"}, 2, "extra");
   ExpectError({"url", "--bsae", "x"}, 2, "--bsae");
   ExpectError({"url", "--base", "not-absolute", "x"}, 2, "not an absolute URL");
   ExpectError({"url", "--set", "url.max_lenght=10", "x"}, 3,
@@ -177,7 +251,7 @@ TEST(CliSettings, TomlLoadsBack) {
   Finished run =
       Nephila({"settings", "--toml", "--set", "url.max_length=1KiB"});
   ASSERT_EQ(run.status, 0) << run.err;
-  std::string file = testing::TempDir() + "cli_roundtrip.toml";
+  std::string file = TempFile("roundtrip.toml");
   std::ofstream(file) << run.out;
   EXPECT_EQ(Nephila({"settings", "--toml", "--config", file}).out, run.out);
   std::remove(file.c_str());
@@ -192,7 +266,7 @@ TEST(CliDemo, ShowsWhatIsBuiltAndSaysWhatIsNot) {
 }
 
 TEST(CliBenchUrl, PrintsTheNamesThatScriptsRelyOn) {
-  std::string file = testing::TempDir() + "cli_urls.txt";
+  std::string file = TempFile("urls.txt");
   std::ofstream(file) << "http://a.com/\nhttp://b.com/x?y=1\nmailto:x\n";
   Finished run =
       Nephila({"bench", "url", "--json", "--passes", "1", "--urls", file});
@@ -203,6 +277,14 @@ TEST(CliBenchUrl, PrintsTheNamesThatScriptsRelyOn) {
   EXPECT_TRUE(line.contains("instructions_per_url"));
   EXPECT_EQ(line["urls"], 3);
   EXPECT_EQ(line["dropped"], 1);
+}
+
+TEST(CliBenchUrl, GeneratesUrlsWhereThereIsNoCorpus) {
+  setenv("NEPHILA_CORPUS", "/nonexistent", 1);
+  Finished run = Nephila({"bench", "url", "--json", "--passes", "1"});
+  unsetenv("NEPHILA_CORPUS");
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_EQ(JsonLines(run.out).at(0)["source"], "generated");
 }
 
 }  // namespace

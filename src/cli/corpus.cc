@@ -79,7 +79,10 @@ Result<UrlCorpus> LoadUrls(const std::string& file) {
   auto fs = MakeRealFileSystem();
   std::string path =
       file.empty() ? CorpusFolder() + "/urls/page-links.txt.zst" : file;
-  if (file.empty() && !fs->Exists(path)) return GenerateUrls(200000, 1);
+  if (file.empty()) {
+    NEPHILA_TRY(bool exists, fs->Exists(path));
+    if (!exists) return GenerateUrls(200000, 1);
+  }
   NEPHILA_TRY(std::string text, ReadMaybeCompressed(path));
   UrlCorpus corpus;
   corpus.source = path.substr(path.rfind('/') + 1);

@@ -7,7 +7,6 @@
 #include <string>
 
 #include "base/text.h"
-#include "cli/settings_options.h"
 #include "url/canonicalizer.h"
 #include "url/parser.h"
 
@@ -37,8 +36,7 @@ constexpr std::string_view kLinks[] = {
 
 }  // namespace
 
-Status RunDemo(const config::Settings& settings, std::ostream& out) {
-  NEPHILA_TRY(auto suffixes, LoadSuffixes(settings.url));
+Status RunDemo(const Setup& setup, std::ostream& out) {
   url::Url page;
   if (!url::Parse(kPage, nullptr, &page)) {
     return Unexpected(Error{ErrorCode::kInvalidArgument, "demo page"});
@@ -47,7 +45,7 @@ Status RunDemo(const config::Settings& settings, std::ostream& out) {
          "stage `url`.\n"
          "This demo shows that stage; there is no crawl yet.\n\n"
       << fmt::format("Links found on {}\n\n", kPage);
-  url::Canonicalizer canonicalizer(settings.url, suffixes, 0);
+  url::Canonicalizer canonicalizer(setup.settings.url, setup.suffixes, 0);
   std::set<url::UrlKey> seen;
   for (std::string_view link : kLinks) {
     out << fmt::format("  {}\n", EscapeForTerminal(link));
@@ -68,7 +66,6 @@ Status RunDemo(const config::Settings& settings, std::ostream& out) {
       "\n{} links in, {} out ({} distinct pages), {} dropped.\n"
       "Look further: ./nephila url --base URL LINK..., ./nephila settings\n",
       totals.in, totals.out, seen.size(), totals.DroppedSum());
-  out.flush();
   return {};
 }
 

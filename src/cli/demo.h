@@ -4,10 +4,10 @@
 #include <iosfwd>
 
 #include "base/result.h"
-#include "config/settings.h"
+#include "cli/setup.h"
 
 namespace nephila::cli {
 
-Status RunDemo(const config::Settings& settings, std::ostream& out);
+Status RunDemo(const Setup& setup, std::ostream& out);
 
 }  // namespace nephila::cli

@@ -1,5 +1,6 @@
 // The program `nephila`: the command line, one verb a function.
 
+#include <algorithm>
 #include <csignal>
 #include <exception>
 #include <functional>
@@ -15,7 +16,7 @@
 #include "cli/demo.h"
 #include "cli/exit_code.h"
 #include "cli/settings_cmd.h"
-#include "cli/settings_options.h"
+#include "cli/setup.h"
 #include "cli/url_cmd.h"
 
 namespace nephila::cli {
@@ -31,14 +32,19 @@ int Fail(const Error& error, ExitCode code) {
   return code;
 }
 
+int FailUsage(const std::string& message) {
+  return Fail({ErrorCode::kInvalidArgument, message + " (see nephila --help)"},
+              kUsage);
+}
+
 // What a verb does once the settings are loaded.
-using Verb = std::function<Status(const config::Settings&)>;
+using Verb = std::function<Status(const Setup&)>;
 
 class CommandLine {
  public:
   CommandLine() {
+    app_.allow_extras();
     app_.set_version_flag("--version", "nephila " NEPHILA_VERSION);
-    app_.require_subcommand(1);
     app_.footer(kFooter);
     AddUrl();
     AddSettings();
@@ -46,80 +52,113 @@ class CommandLine {
     AddDemo();
   }
 
-  int Run(int argc, char** argv) {
-    if (argc > 1 && argv[1][0] != '-') {
-      if (Status known = CheckVerb(argv[1]); !known) {
-        return Fail(known.error(), kUsage);
-      }
+  int Run(std::vector<std::string> arguments) {
+    // Behind "--" everything is an operand, whatever it looks like.
+    auto dashes = std::find(arguments.begin(), arguments.end(), "--");
+    if (dashes != arguments.end()) {
+      operands_.assign(dashes + 1, arguments.end());
+      arguments.erase(dashes, arguments.end());
     }
+    // CLI11 wants them in reverse.
+    std::reverse(arguments.begin(), arguments.end());
     try {
-      app_.parse(argc, argv);
+      app_.parse(arguments);
     } catch (const CLI::ParseError& error) {
-      if (error.get_exit_code() == 0) return app_.exit(error);
-      return Fail({ErrorCode::kInvalidArgument,
-                   std::string(error.what()) + " (see nephila --help)"},
-                  kUsage);
+      if (error.get_exit_code() != 0) return FailUsage(error.what());
+      return CheckOutput(app_.exit(error));
     }
-    auto settings = LoadSettings(settings_options_);
-    if (!settings) return Fail(settings.error(), kBadSettings);
-    if (Status status = verb_(*settings); !status) {
+    if (Status status = TakeOperands(); !status) {
+      return FailUsage(status.error().message);
+    }
+    auto setup = LoadSetup(setup_options_);
+    if (!setup) return Fail(setup.error(), kBadSettings);
+    if (Status status = verb_(*setup); !status) {
       bool usage = status.error().code == ErrorCode::kInvalidArgument;
       return Fail(status.error(), usage ? kUsage : kFailed);
     }
-    return kSuccess;
+    return CheckOutput(kSuccess);
   }
 
  private:
-  // CLI11 would only say that a verb is required.
-  Status CheckVerb(std::string_view name) {
-    std::vector<std::string_view> verbs;
-    for (const CLI::App* sub : app_.get_subcommands(nullptr)) {
-      if (sub->get_name() == name) return {};
-      verbs.push_back(sub->get_name());
+  // A full disk must not look like success.
+  static int CheckOutput(int code) {
+    if (std::cout.flush()) return code;
+    return Fail({ErrorCode::kIo, "standard output cannot be written"}, kFailed);
+  }
+
+  // What CLI11 left over. It is not told of operands, as it would read lists
+  // into "[a,b]", so wrong flags and verbs end up here too.
+  Status TakeOperands() {
+    CLI::App* app = &app_;
+    while (!app->get_subcommands().empty()) app = app->get_subcommands()[0];
+    auto refuse = [](std::string message) {
+      return Unexpected(Error{ErrorCode::kInvalidArgument, std::move(message)});
+    };
+    std::vector<std::string> words = app->remaining();
+    for (const std::string& word : words) {
+      if (word.starts_with('-')) return refuse(word + ": no such option");
     }
-    std::string message(name);
-    message += ": no such verb";
-    if (auto nearest = NearestName(name, verbs); !nearest.empty()) {
+    words.insert(words.end(), operands_.begin(), operands_.end());
+    if (!verb_) return refuse(UnknownVerb(*app, words));
+    if (app != url_app_ && !words.empty()) {
+      return refuse(words[0] + ": " + app->get_name() + " takes no such word");
+    }
+    url_options_.from_input = words.empty();
+    url_options_.urls = std::move(words);
+    return {};
+  }
+
+  static std::string UnknownVerb(const CLI::App& app,
+                                 const std::vector<std::string>& words) {
+    if (words.empty()) return "which verb?";
+    std::vector<std::string> names;
+    for (const CLI::App* sub : app.get_subcommands(nullptr)) {
+      names.push_back(sub->get_name());
+    }
+    std::vector<std::string_view> views(names.begin(), names.end());
+    std::string message = words[0] + ": no such verb";
+    if (auto nearest = NearestName(words[0], views); !nearest.empty()) {
       message.append("; did you mean ").append(nearest).append("?");
     }
-    return Unexpected(
-        Error{ErrorCode::kInvalidArgument, message + " (see nephila --help)"});
+    return message;
   }
 
   CLI::App* AddVerb(CLI::App* parent, const std::string& name,
                     const std::string& doc, Verb verb) {
     CLI::App* sub = parent->add_subcommand(name, doc);
-    sub->add_option("--config", settings_options_.config_file,
-                    "A TOML file with settings")
-        ->type_name("FILE");
-    sub->add_option("--set", settings_options_.assignments,
-                    "One setting; may be repeated")
+    sub->add_option(
+           "--config", setup_options_.config_files,
+           "A TOML file with settings; may be repeated, later ones win")
+        ->type_name("FILE")
+        ->allow_extra_args(false);
+    sub->add_option("--set", setup_options_.assignments,
+                    "One setting, over those of files; may be repeated")
         ->type_name("KEY=VALUE")
         ->allow_extra_args(false);
     sub->footer(kFooter);
+    sub->allow_extras();
     sub->callback([this, verb = std::move(verb)] { verb_ = verb; });
     return sub;
   }
 
   void AddUrl() {
-    CLI::App* sub = AddVerb(
+    url_app_ = AddVerb(
         &app_, "url",
-        "Parse, normalise and key URLs: a line of JSON for each argument, or "
-        "for each line of the input if there is none",
-        [this](const config::Settings& settings) {
-          return RunUrl(settings, url_options_, std::cin, std::cout);
+        "Parse, normalise and key URLs: nephila url [--base URL] [--] "
+        "[URL...]\n"
+        "Prints a line of JSON for each URL; without any it reads lines",
+        [this](const Setup& setup) {
+          return RunUrl(setup, url_options_, std::cin, std::cout);
         });
-    sub->add_option("--base", url_options_.base, "Resolve on this URL")
-        ->type_name("URL");
-    sub->add_option("urls", url_options_.urls, "URLs; put -- before them")
+    url_app_->add_option("--base", url_options_.base, "Resolve on this URL")
         ->type_name("URL");
   }
 
   void AddSettings() {
     CLI::App* sub = AddVerb(
         &app_, "settings", "Show every setting with its default and meaning",
-        [this](const config::Settings& settings) {
-          return RunSettings(settings, settings_cmd_options_, std::cout);
+        [this](const Setup& setup) {
+          return RunSettings(setup, settings_cmd_options_, std::cout);
         });
     sub->add_flag("--markdown", settings_cmd_options_.markdown,
                   "As docs/config.md");
@@ -129,11 +168,11 @@ class CommandLine {
 
   void AddBench() {
     CLI::App* bench = app_.add_subcommand("bench", "Benchmarks");
-    bench->require_subcommand(1);
+    bench->allow_extras();
     CLI::App* sub =
         AddVerb(bench, "url", "Cost of the stage `url` per link",
-                [this](const config::Settings& settings) {
-                  return RunBenchUrl(settings, bench_url_options_, std::cout);
+                [this](const Setup& setup) {
+                  return RunBenchUrl(setup, bench_url_options_, std::cout);
                 });
     sub->add_option("--urls", bench_url_options_.urls_file,
                     "URLs, one a line, plain or .zst")
@@ -146,16 +185,16 @@ class CommandLine {
 
   void AddDemo() {
     AddVerb(&app_, "demo", "Show what is built, without network",
-            [](const config::Settings& settings) {
-              return RunDemo(settings, std::cout);
-            });
+            [](const Setup& setup) { return RunDemo(setup, std::cout); });
   }
 
   CLI::App app_{"nephila, a web-scale web crawler", "nephila"};
-  SettingsOptions settings_options_;
+  CLI::App* url_app_ = nullptr;
+  SetupOptions setup_options_;
   UrlOptions url_options_;
   SettingsCmdOptions settings_cmd_options_;
   BenchUrlOptions bench_url_options_;
+  std::vector<std::string> operands_;
   Verb verb_;
 };
 
@@ -167,7 +206,7 @@ int main(int argc, char** argv) {
   // A reader that goes away (`| head`) ends the program quietly.
   std::signal(SIGPIPE, SIG_DFL);
   try {
-    return nephila::cli::CommandLine().Run(argc, argv);
+    return nephila::cli::CommandLine().Run({argv + 1, argv + argc});
   } catch (const std::exception& error) {
     std::cerr << "nephila: " << error.what() << '\n';
     return nephila::cli::kFailed;

@@ -7,16 +7,15 @@
 
 namespace nephila::cli {
 
-Status RunSettings(const config::Settings& settings,
-                   const SettingsCmdOptions& options, std::ostream& out) {
+Status RunSettings(const Setup& setup, const SettingsCmdOptions& options,
+                   std::ostream& out) {
   if (options.markdown) {
     out << config::ReferenceMarkdown();
   } else if (options.toml) {
-    out << config::FormatToml(settings);
+    out << config::FormatToml(setup.settings);
   } else {
     out << config::ReferenceText();
   }
-  out.flush();
   return {};
 }
 

@@ -4,7 +4,7 @@
 #include <iosfwd>
 
 #include "base/result.h"
-#include "config/settings.h"
+#include "cli/setup.h"
 
 namespace nephila::cli {
 
@@ -13,7 +13,7 @@ struct SettingsCmdOptions {
   bool toml = false;      // a file to start from, with the values in force
 };
 
-Status RunSettings(const config::Settings& settings,
-                   const SettingsCmdOptions& options, std::ostream& out);
+Status RunSettings(const Setup& setup, const SettingsCmdOptions& options,
+                   std::ostream& out);
 
 }  // namespace nephila::cli

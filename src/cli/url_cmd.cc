@@ -7,29 +7,48 @@
 #include <ostream>
 
 #include "base/text.h"
-#include "cli/settings_options.h"
 #include "url/canonicalizer.h"
 #include "url/parser.h"
 
 namespace nephila::cli {
 namespace {
 
+// Of an input that nobody could want whole.
+constexpr size_t kLongestShown = size_t{1} << 20;
+
+// The next line without its end ("\n" or "\r\n"). Of a line that is longer than
+// any URL only so much is kept that the parser refuses it: lines from outside
+// may not fill the memory. False at the end of the input, or if it fails.
+bool ReadLine(std::istream& in, std::string* line) {
+  line->clear();
+  char chunk[1 << 12];
+  while (in.getline(chunk, sizeof(chunk)) || in.gcount() > 0) {
+    bool whole = in.good();  // else the chunk is full, or the input has ended
+    auto length = static_cast<size_t>(in.gcount()) - (whole ? 1 : 0);
+    if (line->size() <= url::kLongestInput) line->append(chunk, length);
+    if (whole || in.eof() || in.bad()) {
+      if (line->ends_with('\r')) line->pop_back();
+      return true;
+    }
+    in.clear();
+  }
+  return false;
+}
+
 std::string Hex(uint64_t key) { return fmt::format("{:016x}", key); }
 
 class UrlPrinter {
  public:
-  UrlPrinter(const config::UrlSettings& settings,
-             const url::PublicSuffixList& suffixes, const url::Url* base,
-             std::ostream& out)
-      : suffixes_(suffixes),
+  UrlPrinter(const Setup& setup, const url::Url* base, std::ostream& out)
+      : suffixes_(setup.suffixes),
         base_(base),
         out_(out),
         // Keys outside a job have the seed 0.
-        canonicalizer_(settings, suffixes, 0) {}
+        canonicalizer_(setup.settings.url, setup.suffixes, 0) {}
 
   void Print(std::string_view input) {
     nlohmann::ordered_json line;
-    line["input"] = input;
+    line["input"] = input.substr(0, kLongestShown);
     if (auto parsed = url::Parse(input, base_, &url_); !parsed) {
       line["failure"] = url::ParseErrorName(parsed.error());
     } else {
@@ -71,29 +90,24 @@ class UrlPrinter {
 
 }  // namespace
 
-Status RunUrl(const config::Settings& settings, const UrlOptions& options,
-              std::istream& in, std::ostream& out) {
-  NEPHILA_TRY(auto suffixes, LoadSuffixes(settings.url));
+Status RunUrl(const Setup& setup, const UrlOptions& options, std::istream& in,
+              std::ostream& out) {
   url::Url base;
   if (options.base) {
     if (auto parsed = url::Parse(*options.base, nullptr, &base); !parsed) {
-      return Unexpected(
-          Error{ErrorCode::kInvalidArgument,
-                fmt::format("--base {}: not an absolute URL ({})",
-                            EscapeForTerminal(*options.base),
-                            url::ParseErrorName(parsed.error()))});
+      return Unexpected(Error{ErrorCode::kInvalidArgument,
+                              fmt::format("--base {}: not an absolute URL ({})",
+                                          EscapeForTerminal(*options.base),
+                                          ParseErrorName(parsed.error()))});
     }
   }
-  UrlPrinter printer(settings.url, suffixes, options.base ? &base : nullptr,
-                     out);
+  UrlPrinter printer(setup, options.base ? &base : nullptr, out);
   for (const std::string& url : options.urls) printer.Print(url);
-  if (options.urls.empty()) {
-    for (std::string line; std::getline(in, line);) printer.Print(line);
-  }
-  out.flush();
-  if (!out) {
-    return Unexpected(
-        Error{ErrorCode::kIo, "standard output cannot be written"});
+  if (!options.from_input) return {};
+  std::string line;
+  while (ReadLine(in, &line)) printer.Print(line);
+  if (in.bad()) {
+    return Unexpected(Error{ErrorCode::kIo, "standard input cannot be read"});
   }
   return {};
 }

@@ -1,0 +1,51 @@
+#include "cli/setup.h"
+
+#include <utility>
+
+#include "base/file.h"
+#include "base/real_file_system.h"
+#include "config/load.h"
+
+namespace nephila::cli {
+namespace {
+
+Result<config::Settings> LoadSettings(const SetupOptions& options) {
+  config::Settings settings;
+  auto fs = MakeRealFileSystem();
+  for (const std::string& file : options.config_files) {
+    NEPHILA_TRY(std::string text,
+                ReadWholeFile(*fs, file, config::kMaxTomlBytes));
+    NEPHILA_RETURN_IF_ERROR(config::ApplyToml(text, file, &settings));
+  }
+  for (const std::string& assignment : options.assignments) {
+    if (auto applied = config::ApplySet(assignment, &settings); !applied) {
+      return Unexpected(std::move(applied).error().WithContext("--set"));
+    }
+  }
+  return settings;
+}
+
+Result<url::PublicSuffixList> LoadSuffixes(const std::string& path) {
+  if (path.empty()) return url::PublicSuffixList::BuiltIn();
+  // The list is a third of a megabyte today.
+  constexpr size_t kLongestList = size_t{16} << 20;
+  auto fs = MakeRealFileSystem();
+  NEPHILA_TRY(std::string text, ReadWholeFile(*fs, path, kLongestList));
+  auto list = url::PublicSuffixList::Parse(text);
+  if (!list) return Unexpected(std::move(list).error().WithContext(path));
+  return list;
+}
+
+}  // namespace
+
+Result<Setup> LoadSetup(const SetupOptions& options) {
+  NEPHILA_TRY(config::Settings settings, LoadSettings(options));
+  auto suffixes = LoadSuffixes(settings.url.public_suffix_list);
+  if (!suffixes) {
+    return Unexpected(
+        std::move(suffixes).error().WithContext("url.public_suffix_list"));
+  }
+  return Setup{std::move(settings), *std::move(suffixes)};
+}
+
+}  // namespace nephila::cli
