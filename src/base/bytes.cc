@@ -36,9 +36,14 @@ void AppendFixed(std::string& out, T value) {
   out.append(bytes.data(), bytes.size());
 }
 
-uint32_t FrameChecksum(uint32_t length, std::string_view payload) {
-  const auto bytes = ToLittleEndian(length);
-  return ExtendCrc32c(Crc32c({bytes.data(), bytes.size()}), payload);
+uint32_t FrameHead(uint64_t salt, uint32_t length) {
+  const auto salt_bytes = ToLittleEndian(salt);
+  const auto length_bytes = ToLittleEndian(length);
+  const uint32_t crc =
+      ExtendCrc32c(Crc32c({salt_bytes.data(), salt_bytes.size()}),
+                   {length_bytes.data(), length_bytes.size()});
+  // One salt in 2^32 would make zeros an empty frame.
+  return crc != 0 ? crc : 1;
 }
 
 }  // namespace
@@ -107,16 +112,20 @@ Result<std::string_view, ReadError> ByteReader::Raw(uint64_t size) {
   return bytes;
 }
 
-void AppendFrame(std::string& out, std::string_view payload) {
+void AppendFrame(std::string& out, std::string_view payload, uint64_t salt) {
   NEPHILA_CHECK(payload.size() <= std::numeric_limits<uint32_t>::max());
   const auto length = static_cast<uint32_t>(payload.size());
+  const uint32_t head = FrameHead(salt, length);
   ByteWriter writer(out);
   writer.U32(length);
-  writer.U32(FrameChecksum(length, payload));
+  writer.U32(head);
+  writer.U32(ExtendCrc32c(head, payload));
   writer.Raw(payload);
 }
 
-Result<std::string_view, FrameError> ReadFrame(ByteReader& reader) {
+Result<std::string_view, FrameError> ReadFrame(ByteReader& reader,
+                                               uint64_t salt,
+                                               uint32_t max_payload) {
   if (reader.AtEnd()) return Unexpected(FrameError::kEnd);
   if (reader.remaining() < kFrameHeaderBytes) {
     return Unexpected(FrameError::kTruncated);
@@ -124,10 +133,14 @@ Result<std::string_view, FrameError> ReadFrame(ByteReader& reader) {
   // On a copy, so that a broken frame leaves the reader before it.
   ByteReader ahead = reader;
   const uint32_t length = *ahead.U32();
-  const uint32_t checksum = *ahead.U32();
+  const uint32_t head = *ahead.U32();
+  const uint32_t body = *ahead.U32();
+  if (head != FrameHead(salt, length) || length > max_payload) {
+    return Unexpected(FrameError::kCorrupt);
+  }
   const auto payload = ahead.Raw(length);
   if (!payload.has_value()) return Unexpected(FrameError::kTruncated);
-  if (FrameChecksum(length, *payload) != checksum) {
+  if (ExtendCrc32c(head, *payload) != body) {
     return Unexpected(FrameError::kCorrupt);
   }
   reader = ahead;

@@ -1,7 +1,6 @@
 // ByteWriter, ByteReader: how our files spell numbers and byte strings.
 //
-// Little-endian fixed widths, varints of 7 bits a byte, and frames:
-//   [u32 length][u32 crc32c of length and payload][payload]
+// Little-endian fixed widths, varints of 7 bits a byte, and frames (below).
 // A reader never looks outside its view and trusts no length in it; a failed
 // read leaves it where it was, so position() is the end of what was good.
 // A varint has exactly one spelling: a longer one is refused.
@@ -68,19 +67,33 @@ class ByteReader {
   size_t position_ = 0;
 };
 
+// A frame: [u32 length][u32 head][u32 body][payload]
+//   head  CRC-32C of the salt and the length, with 1 in the place of 0
+//   body  CRC-32C of the payload, begun with head instead of 0
+// The salt is not stored. It says which frame belongs at this place: mix store,
+// generation and offset into it, and a whole frame that an earlier use of the
+// region left behind, or one read at the wrong place, is kCorrupt. The length
+// has a check of its own, so it is believed before the payload is there, and a
+// broken one does not pass for a torn tail. Zeros, as in a preallocated file,
+// are never a frame: no head is 0.
 enum class FrameError : uint8_t {
   kEnd,        // exactly between two frames
-  kTruncated,  // a frame begins and does not end: a torn tail
-  kCorrupt,    // all bytes are there and the checksum does not fit
+  kTruncated,  // the bytes end in a header, or before a payload whose header
+               // is right: all that an append cut short leaves behind
+  kCorrupt,    // anything else, a payload above the maximum included
 };
 
-inline constexpr size_t kFrameHeaderBytes = 8;
+inline constexpr size_t kFrameHeaderBytes = 12;
 
 // REQUIRES: payload below 4 GiB.
-void AppendFrame(std::string& out, std::string_view payload);
+void AppendFrame(std::string& out, std::string_view payload, uint64_t salt);
 
-// The next payload. A broken length can look like a torn tail (kTruncated); a
-// run of zeros, as in a preallocated file, is kCorrupt and no row of frames.
-Result<std::string_view, FrameError> ReadFrame(ByteReader& reader);
+// The next payload, of at most `max_payload` bytes. After a loss of power the
+// tail of a file can be zeros or an older generation's frames: kCorrupt where a
+// log is read to its end means no more than kTruncated does, and only what
+// something else vouches for (a manifest, a length) makes it damage.
+Result<std::string_view, FrameError> ReadFrame(ByteReader& reader,
+                                               uint64_t salt,
+                                               uint32_t max_payload);
 
 }  // namespace nephila

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/checksum.h"
 #include "base/random.h"
 
 namespace nephila {
@@ -150,13 +151,20 @@ TEST(ByteReader, NeverReadsOutsideRandomBytes) {
           ok = reader.Sized().has_value();
           break;
         default:
-          ok = ReadFrame(reader).has_value();
+          ok = ReadFrame(reader, random.Next(), 1000).has_value();
           break;
       }
       ASSERT_LE(reader.position(), bytes.size());
       ASSERT_EQ(reader.position() > before, ok);
     }
   }
+}
+
+constexpr uint32_t kMaxPayload = 40;
+
+// What a store would give: its generation, and where the frame begins.
+uint64_t Salt(uint64_t generation, uint64_t offset) {
+  return generation << 40 | offset;
 }
 
 class FrameTest : public testing::Test {
@@ -167,7 +175,7 @@ class FrameTest : public testing::Test {
       std::string& payload = payloads_.emplace_back(size, '\0');
       for (char& c : payload) c = static_cast<char>(random.Next());
       ends_.push_back(ends_.back() + kFrameHeaderBytes + size);
-      AppendFrame(bytes_, payload);
+      AppendFrame(bytes_, payload, Salt(1, bytes_.size()));
     }
   }
 
@@ -176,7 +184,8 @@ class FrameTest : public testing::Test {
   size_t ReadAll(std::string_view bytes, FrameError* error) {
     ByteReader reader(bytes);
     for (size_t count = 0;; ++count) {
-      const auto payload = ReadFrame(reader);
+      const auto payload =
+          ReadFrame(reader, Salt(1, reader.position()), kMaxPayload);
       if (!payload.has_value()) {
         EXPECT_EQ(reader.position(), ends_[count]);
         *error = payload.error();
@@ -208,10 +217,16 @@ TEST_F(FrameTest, ReadsBackEveryPayload) {
 }
 
 TEST_F(FrameTest, IsSpelledAsDocumented) {
+  std::string expected;
+  ByteWriter writer(expected);
+  writer.U32(9);
+  const uint32_t head = Crc32c("\x08\x07\x06\x05\x04\x03\x02\x01\x09\0\0\0"s);
+  writer.U32(head);
+  writer.U32(ExtendCrc32c(head, "123456789"));
+  writer.Raw("123456789");
   std::string out;
-  AppendFrame(out, "123456789");
-  EXPECT_EQ(out.substr(0, 4), "\x09\0\0\0"s);
-  EXPECT_EQ(out.substr(8), "123456789");
+  AppendFrame(out, "123456789", 0x0102030405060708);
+  EXPECT_EQ(out, expected);
 }
 
 TEST_F(FrameTest, TellsATornTailAtEveryLength) {
@@ -231,18 +246,78 @@ TEST_F(FrameTest, NeverReturnsWrongDataWhicheverBitIsFlipped) {
     broken[bit / 8] = static_cast<char>(broken[bit / 8] ^ (1 << (bit % 8)));
     const size_t frame = FrameOf(bit / 8);
     ASSERT_EQ(ReadAll(broken, &error_), frame) << bit;
-    ASSERT_NE(error_, FrameError::kEnd) << bit;
-    // Only a broken length can look like a torn tail.
-    if (bit / 8 >= ends_[frame] + 4) {
-      ASSERT_EQ(error_, FrameError::kCorrupt) << bit;
-    }
+    ASSERT_EQ(error_, FrameError::kCorrupt) << bit;
   }
+}
+
+TEST_F(FrameTest, TakesNoStaleFrameForTheNextOne) {
+  // A region is used again: new frames over its beginning, whole frames of the
+  // generation before behind them, at the very places where the next would be.
+  std::string reused;
+  for (const std::string& payload : payloads_) {
+    AppendFrame(reused, payload, Salt(2, reused.size()));
+  }
+  for (size_t frames = 0; frames < payloads_.size(); ++frames) {
+    const std::string region =
+        bytes_.substr(0, ends_[frames]) + reused.substr(ends_[frames]);
+    EXPECT_EQ(ReadAll(region, &error_), frames);
+    EXPECT_EQ(error_, FrameError::kCorrupt) << frames;
+  }
+}
+
+TEST_F(FrameTest, TakesNoFrameOfAnotherPlace) {
+  // The second frame is lost and the others have moved up.
+  EXPECT_EQ(
+      ReadAll(bytes_.substr(0, ends_[1]) + bytes_.substr(ends_[2]), &error_),
+      1u);
+  EXPECT_EQ(error_, FrameError::kCorrupt);
+}
+
+TEST_F(FrameTest, TakesNoPayloadOfAnotherFrame) {
+  std::string first;
+  std::string second;
+  AppendFrame(first, "same", 1);
+  AppendFrame(second, "same", 2);
+  // The payload's check depends on the header too.
+  const std::string mixed = first.substr(0, 8) + second.substr(8);
+  ByteReader reader(mixed);
+  EXPECT_EQ(ReadFrame(reader, 1, 4).error(), FrameError::kCorrupt);
+}
+
+TEST_F(FrameTest, RefusesMoreThanTheReaderAllows) {
+  std::string out;
+  AppendFrame(out, "12345", 7);
+  ByteReader reader(out);
+  EXPECT_EQ(ReadFrame(reader, 7, 4).error(), FrameError::kCorrupt);
+  EXPECT_EQ(reader.position(), 0u);
+  // Also where the payload is not there to be measured.
+  const std::string cut = out.substr(0, kFrameHeaderBytes);
+  ByteReader short_reader(cut);
+  EXPECT_EQ(ReadFrame(short_reader, 7, 4).error(), FrameError::kCorrupt);
+  EXPECT_EQ(ReadFrame(short_reader, 7, 5).error(), FrameError::kTruncated);
+  EXPECT_EQ(*ReadFrame(reader, 7, 5), "12345");
 }
 
 TEST_F(FrameTest, TakesZerosForNoFrame) {
   EXPECT_EQ(ReadAll(bytes_ + std::string(100, '\0'), &error_),
             payloads_.size());
   EXPECT_EQ(error_, FrameError::kCorrupt);
+}
+
+TEST_F(FrameTest, TakesZerosForNoFrameWhateverTheSalt) {
+  // The CRC of this salt and a length of 0 is 0.
+  constexpr uint64_t kSaltOfZero = 0x69047360;
+  std::string bytes;
+  ByteWriter(bytes).U64(kSaltOfZero);
+  ByteWriter(bytes).U32(0);
+  ASSERT_EQ(Crc32c(bytes), 0u);
+  const std::string zeros(100, '\0');
+  ByteReader reader(zeros);
+  EXPECT_EQ(ReadFrame(reader, kSaltOfZero, 9).error(), FrameError::kCorrupt);
+  std::string out;
+  AppendFrame(out, "", kSaltOfZero);
+  ByteReader back(out);
+  EXPECT_EQ(*ReadFrame(back, kSaltOfZero, 9), "");
 }
 
 }  // namespace

@@ -3,15 +3,19 @@
 // Every operation that would change the disk gets a number, 1, 2, 3, ..., in
 // one sequence over all files, whether or not the wrapped file system accepts
 // it. A crash test runs its work once to learn N = operations(), then for each
-// n up to N with StopAt(n) on a fresh MemoryFileSystem, then LosePower on that
-// one, and opens what is left without this wrapper. Opening a file or making a
-// directory that is already there changes nothing and has no number.
+// n up to N with StopAt(n) on a fresh MemoryFileSystem, then KillProcess or
+// LosePower on that one, and opens what is left without this wrapper; and a
+// kill, a recovery and then a power loss, which finds a recovery that builds on
+// what is not durable. Opening a file or making a directory that is already
+// there changes nothing and has no number. Reads have numbers of their own.
 // Thread-safe: operations are made one at a time, in the order of their
 // numbers.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -19,7 +23,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/file.h"
+#include "base/memory_file_system.h"
 #include "base/mutex.h"
 
 namespace nephila {
@@ -40,7 +46,7 @@ struct Operation {
   uint64_t number;
   OperationKind kind;
   std::string path;     // "from -> to" for a rename
-  uint64_t offset = 0;  // of a write
+  uint64_t offset = 0;  // of a write; the size before for a truncate
   uint64_t length = 0;  // of a write; the size for a truncate or an allocate
 };
 
@@ -48,10 +54,13 @@ struct Operation {
 std::string DescribeOperation(const Operation& operation);
 
 enum class Fault : uint8_t {
-  kEio,         // any operation fails, and changes nothing
-  kNoSpace,     // a write, allocate, create or makedir fails
-  kShortWrite,  // a write of two bytes or more writes fewer, without error
-  kSyncFails,   // a sync or syncdir fails, and makes nothing durable
+  kEio,         // any operation; of a write some bytes, by the seed, are done
+  kNoSpace,     // any but a shrinking truncate and a removal; of an allocate
+                // some is done
+  kShortWrite,  // a write of two bytes or more
+  kSyncFails,   // a sync of a file or a directory, with EIO
+  // A sync that fails in any of these ways keeps nothing, and over a
+  // MemoryFileSystem no later sync does: see its FailNextSync.
 };
 
 enum class StopStyle : uint8_t {
@@ -66,7 +75,9 @@ class FaultyFileSystem final : public FileSystem {
 
   // `base` outlives this.
   explicit FaultyFileSystem(FileSystem& base, uint64_t seed = 0)
-      : base_(base), seed_(seed) {}
+      : base_(base),
+        memory_(dynamic_cast<MemoryFileSystem*>(&base)),
+        seed_(seed) {}
 
   // The machine stops at the n-th operation: it and all that come after, reads
   // too, return kStopped. A number already passed stands for the next one.
@@ -78,25 +89,38 @@ class FaultyFileSystem final : public FileSystem {
       NEPHILA_EXCLUDES(mutex_);
   // Each k-th write of two bytes or more writes only some; 0 ends that.
   void ShortWritesEvery(uint64_t k) NEPHILA_EXCLUDES(mutex_);
-  // Reads of files opened under exactly this path fail with EIO.
+  // The first `times` reads from the n-th on fail with EIO. A number already
+  // passed stands for the next one.
+  void FailReadAt(uint64_t n, uint64_t times = 1) NEPHILA_EXCLUDES(mutex_);
+  // Each k-th read of two bytes or more gets only some; 0 ends that.
+  void ShortReadsEvery(uint64_t k) NEPHILA_EXCLUDES(mutex_);
+  // Reads of a File fail with EIO if it was opened under exactly this path, or
+  // if renames through this have given it exactly this path since.
   void FailReadsOf(const std::string& path) NEPHILA_EXCLUDES(mutex_);
+  // A slow disk: every open, list, read and operation lets `per_call` pass on
+  // the clock, and what its bytes take, before it is done. `clock` outlives
+  // this. REQUIRES: bytes_per_second > 0; from now on callers hold no mutex
+  // that someone waits for the clock with.
+  void SlowDown(ManualClock& clock, std::chrono::nanoseconds per_call,
+                uint64_t bytes_per_second) NEPHILA_EXCLUDES(mutex_);
   // Ends all of the above, a stop too. Numbers and log go on.
   void Heal() NEPHILA_EXCLUDES(mutex_);
 
   // How many there were, with the one that stopped the machine, if any.
   uint64_t operations() NEPHILA_EXCLUDES(mutex_);
+  uint64_t reads() NEPHILA_EXCLUDES(mutex_);
   bool stopped() NEPHILA_EXCLUDES(mutex_);
   // The last kLogLimit operations, oldest first; the one that stopped the
   // machine is the last.
   std::vector<Operation> log() NEPHILA_EXCLUDES(mutex_);
 
   Result<std::unique_ptr<File>> Open(const std::string& path,
-                                     OpenMode mode) override;
+                                     OpenOptions options) override;
   Status Rename(const std::string& from, const std::string& to) override;
   Status Remove(const std::string& path) override;
   Status RemoveDir(const std::string& path) override;
   Status MakeDir(const std::string& path) override;
-  Result<std::vector<std::string>> List(const std::string& dir) override;
+  Result<std::vector<DirEntry>> List(const std::string& dir) override;
   Result<bool> Exists(const std::string& path) override;
   Status SyncDir(const std::string& dir) override;
   Result<std::unique_ptr<FileLock>> Lock(const std::string& path) override;
@@ -105,8 +129,8 @@ class FaultyFileSystem final : public FileSystem {
  private:
   class FaultyFile;
 
-  // What becomes of an operation: its first `pass` bytes, if it is a write,
-  // are done even when there is an error.
+  // What becomes of an operation: the first `pass` bytes of a write or an
+  // allocate are done even when there is an error.
   struct Verdict {
     std::optional<Error> error;
     uint64_t pass = 0;
@@ -116,26 +140,40 @@ class FaultyFileSystem final : public FileSystem {
     Fault fault;
     uint64_t times;
   };
+  struct Slowness {
+    ManualClock* clock;
+    std::chrono::nanoseconds per_call;
+    uint64_t bytes_per_second;
+  };
 
   // Gives the operation its number.
   Verdict Judge(OperationKind kind, const std::string& path,
                 uint64_t offset = 0, uint64_t length = 0)
       NEPHILA_REQUIRES(mutex_);
   Verdict JudgeStop(const Operation& operation) NEPHILA_REQUIRES(mutex_);
+  // Gives the read its number; how many bytes it may get.
+  Result<uint64_t> JudgeRead(const File& file, uint64_t offset, uint64_t length)
+      NEPHILA_REQUIRES(mutex_);
   std::optional<Fault> TakeFault(const Operation& operation)
       NEPHILA_REQUIRES(mutex_);
-  // At least 1 and less than `length`, by the seed.
-  uint64_t PartOf(uint64_t length) NEPHILA_REQUIRES(mutex_);
+  // Less than `bound`, by the seed and the number, and by nothing else.
+  uint64_t Draw(uint64_t number, uint64_t bound) const;
+  // Open files have the path in their place that a rename gave them.
+  void FollowRename(const std::string& from, const std::string& to)
+      NEPHILA_REQUIRES(mutex_);
+  // Lets the time of a call pass.
+  void Spend(uint64_t bytes) NEPHILA_EXCLUDES(mutex_);
   Status CheckRunning(std::string_view action, const std::string& path)
       NEPHILA_REQUIRES(mutex_);
   // For a call that creates `path` if it is not there.
   Status JudgeCreation(OperationKind kind, const std::string& path)
       NEPHILA_REQUIRES(mutex_);
   template <typename Call>
-  Status Mutate(OperationKind kind, const std::string& path, uint64_t size,
-                Call call) NEPHILA_EXCLUDES(mutex_);
+  Status Mutate(OperationKind kind, const std::string& path, Call call)
+      NEPHILA_EXCLUDES(mutex_);
 
   FileSystem& base_;
+  MemoryFileSystem* const memory_;  // base_, or null if it is another kind
   const uint64_t seed_;
   Mutex mutex_;
   uint64_t operations_ NEPHILA_GUARDED_BY(mutex_) = 0;
@@ -146,7 +184,13 @@ class FaultyFileSystem final : public FileSystem {
   std::vector<Plan> plans_ NEPHILA_GUARDED_BY(mutex_);
   uint64_t short_every_ NEPHILA_GUARDED_BY(mutex_) = 0;
   uint64_t long_writes_ NEPHILA_GUARDED_BY(mutex_) = 0;
+  uint64_t reads_ NEPHILA_GUARDED_BY(mutex_) = 0;
+  std::vector<Plan> read_plans_ NEPHILA_GUARDED_BY(mutex_);
+  uint64_t short_read_every_ NEPHILA_GUARDED_BY(mutex_) = 0;
+  uint64_t long_reads_ NEPHILA_GUARDED_BY(mutex_) = 0;
   std::set<std::string> unreadable_ NEPHILA_GUARDED_BY(mutex_);
+  std::map<const File*, std::string> paths_now_ NEPHILA_GUARDED_BY(mutex_);
+  std::optional<Slowness> slowness_ NEPHILA_GUARDED_BY(mutex_);
 };
 
 }  // namespace nephila

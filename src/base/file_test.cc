@@ -4,43 +4,17 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <array>
 #include <filesystem>
 #include <system_error>
 #include <utility>
 
+#include "base/file_testing.h"
 #include "base/memory_file_system.h"
 #include "base/real_file_system.h"
 
 namespace nephila {
 namespace {
-
-std::span<const std::byte> Bytes(std::string_view text) {
-  return std::as_bytes(std::span(text));
-}
-
-// Ends the test, with the message, if there is an error.
-template <typename T>
-T Must(Result<T> result) {
-  EXPECT_TRUE(result.has_value()) << result.error().message;
-  return *std::move(result);
-}
-
-#define EXPECT_OK(expression)                                               \
-  do {                                                                      \
-    const auto outcome = (expression);                                      \
-    EXPECT_TRUE(outcome.has_value())                                        \
-        << (outcome.has_value() ? std::string() : outcome.error().message); \
-  } while (false)
-
-#define EXPECT_FAILS(expression, expected_code, named)                \
-  do {                                                                \
-    const auto outcome = (expression);                                \
-    ASSERT_FALSE(outcome.has_value());                                \
-    EXPECT_EQ(ErrorCodeName(outcome.error().code),                    \
-              ErrorCodeName(ErrorCode::expected_code));               \
-    EXPECT_NE(outcome.error().message.find(named), std::string::npos) \
-        << outcome.error().message;                                   \
-  } while (false)
 
 enum class Kind : uint8_t { kReal, kMemory };
 
@@ -189,6 +163,8 @@ TEST_P(FileSystemTest, TakesAnyAdvice) {
   const auto file = Create("a");
   file->Advise(0, 0, Advice::kSequential);
   file->Advise(0, 3, Advice::kWillNeed);
+  file->StartWriteback(0, 3);
+  file->StartWriteback(0, 0);
   file->Advise(0, 100, Advice::kDontNeed);
   EXPECT_EQ(Get("a"), "123456");
 }
@@ -249,8 +225,8 @@ TEST_P(FileSystemTest, ListsNamesInOrder) {
   Put("b", "");
   Put("a", "");
   EXPECT_OK(fs_->MakeDir(P("c")));
-  EXPECT_EQ(Must(fs_->List(root_)), (std::vector<std::string>{"a", "b", "c"}));
-  EXPECT_EQ(Must(fs_->List(P("c"))), std::vector<std::string>());
+  EXPECT_EQ(Names(*fs_, root_), (std::vector<std::string>{"a", "b", "c/"}));
+  EXPECT_EQ(Names(*fs_, P("c")), std::vector<std::string>());
   EXPECT_FAILS(fs_->List(P("none")), kNotFound, P("none"));
   EXPECT_FAILS(fs_->List(P("a")), kNotFound, P("a"));
 }
@@ -306,15 +282,94 @@ TEST_P(FileSystemTest, PublishReplacesTheFileAndLeavesNothingElse) {
   EXPECT_OK(PublishFile(*fs_, P("a"), "second"));
   EXPECT_EQ(Get("a"), "second");
   EXPECT_EQ(Must(reader->Size()), 3u);
-  EXPECT_EQ(Must(fs_->List(root_)), std::vector<std::string>{"a"});
+  EXPECT_EQ(Names(*fs_, root_), std::vector<std::string>{"a"});
 }
 
 TEST_P(FileSystemTest, PublishThatFailsKeepsTheOldFile) {
   EXPECT_FAILS(PublishFile(*fs_, P("none/a"), "x"), kNotFound, P("none/a"));
   EXPECT_OK(fs_->MakeDirs(P("a/b")));
   EXPECT_FAILS(PublishFile(*fs_, P("a"), "x"), kIo, P("a"));
-  EXPECT_EQ(Must(fs_->List(root_)), std::vector<std::string>{"a"});
+  EXPECT_EQ(Names(*fs_, root_), std::vector<std::string>{"a/"});
   EXPECT_TRUE(Must(fs_->Exists(P("a/b"))));
+}
+
+TEST_P(FileSystemTest, AsideFileAppearsWhenItIsCommitted) {
+  Put("a", "old");
+  Put("a.tmp", "a rest");
+  {
+    const auto aside = Must(AsideFile::Create(*fs_, P("a")));
+    EXPECT_OK(aside->file().Write(0, Bytes("one ")));
+    EXPECT_OK(aside->file().Write(4, Bytes("two")));
+    EXPECT_EQ(Get("a"), "old");
+    EXPECT_OK(aside->Commit());
+    EXPECT_EQ(Get("a"), "one two");
+  }
+  EXPECT_EQ(Names(*fs_, root_), std::vector<std::string>{"a"});
+}
+
+TEST_P(FileSystemTest, AsideFileWithoutCommitLeavesNothing) {
+  Put("a", "old");
+  {
+    const auto aside = Must(AsideFile::Create(*fs_, P("a")));
+    EXPECT_OK(aside->file().Write(0, Bytes("half")));
+  }
+  EXPECT_EQ(Get("a"), "old");
+  EXPECT_EQ(Names(*fs_, root_), std::vector<std::string>{"a"});
+  EXPECT_FAILS(AsideFile::Create(*fs_, P("none/a")), kNotFound, P("none/a"));
+}
+
+TEST_P(FileSystemTest, RemovesAllThereIs) {
+  EXPECT_OK(fs_->MakeDirs(P("d/e/f")));
+  EXPECT_OK(fs_->MakeDir(P("d/empty")));
+  for (const char* name : {"a", "d/a", "d/e/b", "d/e/f/c"}) Put(name, "1");
+  EXPECT_OK(RemoveAll(*fs_, P("d")));
+  EXPECT_EQ(Names(*fs_, root_), std::vector<std::string>{"a"});
+  EXPECT_OK(RemoveAll(*fs_, P("a")));
+  EXPECT_EQ(Names(*fs_, root_), std::vector<std::string>());
+  EXPECT_OK(RemoveAll(*fs_, P("a")));
+  Put("a", "");
+  EXPECT_FAILS(RemoveAll(*fs_, P("a/b")), kNotFound, P("a/b"));
+}
+
+TEST_P(FileSystemTest, EnsuresDirectories) {
+  EXPECT_OK(EnsureDir(*fs_, P("d/e/f")));
+  EXPECT_OK(EnsureDir(*fs_, P("d//e/f/")));
+  EXPECT_TRUE(Must(fs_->Exists(P("d/e/f"))));
+  Put("a", "");
+  EXPECT_FAILS(EnsureDir(*fs_, P("a")), kAlreadyExists, P("a"));
+  EXPECT_FAILS(EnsureDir(*fs_, P("a/b")), kNotFound, P("a"));
+}
+
+TEST_P(FileSystemTest, ReadsAndWritesDirectlyIfAligned) {
+  struct alignas(kDirectAlignment) Buffer {
+    std::array<std::byte, 3 * kDirectAlignment> bytes{};
+  };
+  const auto buffer = std::make_unique<Buffer>();
+  const std::span<std::byte> bytes(buffer->bytes);
+  const std::string pattern(kDirectAlignment + 100, 'x');
+  Put("a", pattern);
+  const auto opened = fs_->Open(P("a"), {OpenMode::kReadWrite, true});
+  if (!opened.has_value()) {  // a temporary folder on an old tmpfs
+    EXPECT_FAILS(opened, kUnsupported, P("a"));
+    return;
+  }
+  File& file = **opened;
+  EXPECT_TRUE(file.direct());
+  // The end of the file is not aligned, and found all the same.
+  EXPECT_EQ(Must(file.Read(0, bytes)), pattern.size());
+  EXPECT_EQ(
+      std::string(reinterpret_cast<const char*>(bytes.data()), pattern.size()),
+      pattern);
+  EXPECT_OK(file.Write(kDirectAlignment, bytes.first(kDirectAlignment)));
+  EXPECT_EQ(Get("a"), std::string(2 * kDirectAlignment, 'x'));
+  const auto page = bytes.first(kDirectAlignment);
+  const std::string named = P("a") + " at offset ";
+  EXPECT_FAILS(file.Write(512, page), kInvalidArgument, named + "512");
+  EXPECT_FAILS(file.Write(0, page.first(512)), kInvalidArgument, named);
+  EXPECT_FAILS(file.Write(0, bytes.subspan(512, kDirectAlignment)),
+               kInvalidArgument, named);
+  EXPECT_FAILS(file.ReadSome(1, page), kInvalidArgument, named + "1");
+  EXPECT_FAILS(file.ReadSome(0, page.first(1)), kInvalidArgument, named);
 }
 
 // Takes and gives one byte at a time, and from `limit` on none.
@@ -363,122 +418,6 @@ TEST(FileTest, FindsTheParentOfAPath) {
   EXPECT_EQ(ParentDir("/a"), "/");
   EXPECT_EQ(ParentDir("/"), "/");
   EXPECT_EQ(ParentDir("a"), ".");
-}
-
-constexpr uint64_t kSector = MemoryFileSystem::kSectorBytes;
-
-std::unique_ptr<File> Make(FileSystem& fs, const std::string& path) {
-  return Must(fs.Open(path, OpenMode::kCreate));
-}
-
-// Writes a file and syncs it, but not its name.
-void PutSynced(FileSystem& fs, const std::string& path,
-               std::string_view contents) {
-  const auto file = Make(fs, path);
-  EXPECT_OK(file->Write(0, Bytes(contents)));
-  EXPECT_OK(file->Sync());
-}
-
-std::string Left(FileSystem& fs, const std::string& path) {
-  return ReadWholeFile(fs, path, 1 << 20).value_or("(none)");
-}
-
-TEST(MemoryDurabilityTest, LosesDataThatWasNotSynced) {
-  MemoryFileSystem fs;
-  PutSynced(fs, "a", "synced");
-  EXPECT_OK(fs.SyncDir("/"));
-  EXPECT_OK(Make(fs, "a")->Write(0, Bytes("UNSYNCED")));
-  fs.LosePower(LossMode::kNothingUnsynced);
-  EXPECT_EQ(Left(fs, "a"), "synced");
-}
-
-TEST(MemoryDurabilityTest, LosesTruncatesAndAllocatesThatWereNotSynced) {
-  MemoryFileSystem fs;
-  PutSynced(fs, "a", "one");
-  PutSynced(fs, "b", "two");
-  EXPECT_OK(fs.SyncDir("/"));
-  EXPECT_OK(Make(fs, "a")->Truncate(1));
-  EXPECT_OK(Make(fs, "b")->Allocate(5000));
-  fs.LosePower(LossMode::kNothingUnsynced);
-  EXPECT_EQ(Left(fs, "a"), "one");
-  EXPECT_EQ(Left(fs, "b"), "two");
-}
-
-TEST(MemoryDurabilityTest, LosesSyncedDataWithItsUnsyncedName) {
-  MemoryFileSystem fs;
-  PutSynced(fs, "a", "synced");
-  fs.LosePower(LossMode::kNothingUnsynced);
-  EXPECT_EQ(Left(fs, "a"), "(none)");
-}
-
-TEST(MemoryDurabilityTest, KeepsASyncedNameWithoutUnsyncedData) {
-  MemoryFileSystem fs;
-  EXPECT_OK(Make(fs, "a")->Write(0, Bytes("unsynced")));
-  EXPECT_OK(fs.SyncDir("/"));
-  fs.LosePower(LossMode::kNothingUnsynced);
-  EXPECT_EQ(Left(fs, "a"), "");
-}
-
-TEST(MemoryDurabilityTest, LosesADirectoryWhoseParentWasNotSynced) {
-  MemoryFileSystem fs;
-  EXPECT_OK(fs.MakeDirs("d/e"));
-  PutSynced(fs, "d/e/a", "1");
-  EXPECT_OK(fs.SyncDir("d/e"));
-  EXPECT_OK(fs.SyncDir("/"));
-  fs.LosePower(LossMode::kNothingUnsynced);
-  EXPECT_TRUE(Must(fs.Exists("d")));
-  EXPECT_FALSE(Must(fs.Exists("d/e")));
-}
-
-TEST(MemoryDurabilityTest, RevertsARenameOrRemovalThatWasNotSynced) {
-  MemoryFileSystem fs;
-  PutSynced(fs, "a", "new");
-  PutSynced(fs, "b", "old");
-  PutSynced(fs, "c", "removed");
-  EXPECT_OK(fs.SyncDir("/"));
-  EXPECT_OK(fs.Rename("a", "b"));
-  EXPECT_OK(fs.Remove("c"));
-  fs.LosePower(LossMode::kNothingUnsynced);
-  EXPECT_EQ(Left(fs, "a"), "new");
-  EXPECT_EQ(Left(fs, "b"), "old");
-  EXPECT_EQ(Left(fs, "c"), "removed");
-}
-
-TEST(MemorySpaceTest, RunsOutOfSpaceAndGetsItBack) {
-  MemoryFileSystem fs;
-  fs.SetCapacity(4 * kSector);
-  const auto file = Make(fs, "a");
-  const std::string data(6 * kSector, 'x');
-  EXPECT_EQ(Must(file->WriteSome(0, Bytes(data))), 4 * kSector);
-  EXPECT_FAILS(file->Write(4 * kSector, Bytes("x")), kNoSpace, "");
-  EXPECT_EQ(Must(fs.FreeSpace("/")), 0u);
-  EXPECT_OK(file->Write(kSector, Bytes("in place needs no room")));
-  EXPECT_OK(file->Truncate(2 * kSector));
-  EXPECT_EQ(Must(fs.FreeSpace("/")), 2 * kSector);
-  EXPECT_FAILS(file->Allocate(5 * kSector), kNoSpace, "");
-  EXPECT_EQ(Must(file->Size()), 2 * kSector);
-  // Space of a removed file is free when its last user is gone.
-  auto other = Make(fs, "b");
-  EXPECT_OK(other->Write(0, Bytes("x")));
-  EXPECT_OK(fs.Remove("b"));
-  EXPECT_EQ(Must(fs.FreeSpace("/")), kSector);
-  other.reset();
-  EXPECT_EQ(Must(fs.FreeSpace("/")), 2 * kSector);
-  fs.LosePower(LossMode::kEverything);
-  EXPECT_EQ(Must(fs.FreeSpace("/")), 2 * kSector);
-}
-
-TEST(MemorySpaceTest, ReservesSpaceByAllocateButNotByTruncate) {
-  MemoryFileSystem fs;
-  fs.SetCapacity(4 * kSector);
-  const auto reserved = Make(fs, "reserved");
-  EXPECT_OK(reserved->Allocate(2 * kSector));
-  const auto hole = Make(fs, "hole");
-  EXPECT_OK(hole->Truncate(100 * kSector));
-  EXPECT_EQ(Must(fs.FreeSpace("/")), 2 * kSector);
-  EXPECT_OK(Make(fs, "rest")->Write(0, Bytes(std::string(2 * kSector, 'x'))));
-  EXPECT_FAILS(hole->Write(0, Bytes("x")), kNoSpace, "");
-  EXPECT_OK(reserved->Write(0, Bytes(std::string(2 * kSector, 'x'))));
 }
 
 }  // namespace

@@ -2,7 +2,9 @@
 //
 // Whoever starts a piece of work first asks for a Pass and holds it until the
 // work is done. Close() refuses new passes and blocks until the last one is
-// gone; after it, what the work used may be destroyed, the gate included.
+// gone; after it, what the work used may be destroyed, the gate included. A
+// thread that has to step the work itself calls StopIntake() and steps until
+// IsEmpty(), which means the same.
 //
 // Threads: any. A pass costs one mutex on the way in and one on the way out:
 // meant for requests and batches, not for single links. Closing from a thread
@@ -61,6 +63,18 @@ class Gate {
     return Pass(this);
   }
 
+  // Refuses new passes from now on and waits for nobody.
+  void StopIntake() NEPHILA_EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    closed_ = true;
+  }
+
+  // Whether no pass is out; stays true only after StopIntake() or Close().
+  bool IsEmpty() const NEPHILA_EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    return inside_ == 0;
+  }
+
   // Blocks until all passes are gone. May be called again, and by several.
   void Close() NEPHILA_EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
@@ -75,7 +89,7 @@ class Gate {
     if (--inside_ == 0) empty_.NotifyAll();
   }
 
-  Mutex mutex_;
+  mutable Mutex mutex_;
   CondVar empty_;
   size_t inside_ NEPHILA_GUARDED_BY(mutex_) = 0;
   bool closed_ NEPHILA_GUARDED_BY(mutex_) = false;

@@ -30,6 +30,36 @@ TEST(Gate, CountsAMovedPassOnce) {
   gate.Close();
 }
 
+TEST(Gate, LetsOneThreadStopAndDrainWhatItStepsItself) {
+  Gate gate;
+  EXPECT_TRUE(gate.IsEmpty());
+  std::vector<Gate::Pass> work;
+  for (int i = 0; i < 3; ++i) work.push_back(gate.TryEnter());
+  EXPECT_FALSE(gate.IsEmpty());
+  gate.StopIntake();
+  EXPECT_FALSE(gate.TryEnter());
+  int steps = 0;
+  while (!gate.IsEmpty()) {
+    work.pop_back();
+    ++steps;
+  }
+  EXPECT_EQ(steps, 3);
+  gate.Close();
+  EXPECT_TRUE(gate.IsEmpty());
+}
+
+TEST(Gate, MayBeDestroyedAsSoonAsItIsStoppedAndEmpty) {
+  for (int round = 0; round < 200; ++round) {
+    auto gate = std::make_unique<Gate>();
+    std::thread worker(
+        [pass = gate->TryEnter()]() mutable { pass = Gate::Pass(); });
+    gate->StopIntake();
+    while (!gate->IsEmpty()) std::this_thread::yield();
+    gate.reset();
+    worker.join();
+  }
+}
+
 TEST(Gate, RefusesNewPassesWhileItWaitsForOldOnes) {
   Gate gate;
   Gate::Pass pass = gate.TryEnter();

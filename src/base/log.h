@@ -4,11 +4,14 @@
 //
 // Everything in a message is escaped (EscapeForTerminal), so nothing that came
 // from the web can move a cursor or forge a second line; callers escape
-// nothing. A message is cut at 8 KiB. spdlog stands behind this header and
-// nowhere else. Passed by reference; there is no global logger.
+// nothing. A message is cut at 8 KiB. Passed by reference; there is no global
+// logger.
 //
 // Threads: any. Blocks: each line is one write(2); what cannot be written is
-// counted in lost_lines() and forgotten, since a log must not stop a crawl.
+// counted in lost_lines() and forgotten, since a log must not stop a crawl. If
+// half of a line went out, the next one begins on a line of its own. A process
+// whose log may be a pipe has to ignore SIGPIPE, or a reader that leaves ends
+// it: that is for main() to do, a library changes no signals.
 #pragma once
 
 #include <fmt/core.h>

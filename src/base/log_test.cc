@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <fstream>
 #include <iterator>
@@ -111,6 +112,60 @@ TEST_F(LogTest, CountsLinesThatCouldNotBeWritten) {
   logger.Info("two");
   EXPECT_EQ(logger.lost_lines(), 2u);
   close(full);
+}
+
+// A pipe that never waits for room, with room for one page.
+class PipeTest : public LogTest {
+ protected:
+  PipeTest() {
+    EXPECT_EQ(pipe2(ends_, O_NONBLOCK | O_CLOEXEC), 0);
+    EXPECT_EQ(fcntl(ends_[1], F_SETPIPE_SZ, 4096), 4096);
+  }
+  ~PipeTest() override {
+    CloseReader();
+    close(ends_[1]);
+  }
+
+  void CloseReader() {
+    if (ends_[0] >= 0) close(ends_[0]);
+    ends_[0] = -1;
+  }
+  std::string Drain() {
+    std::string text(8192, '\0');
+    const ssize_t got = read(ends_[0], text.data(), text.size());
+    text.resize(static_cast<size_t>(std::max<ssize_t>(got, 0)));
+    return text;
+  }
+
+  int ends_[2] = {-1, -1};
+};
+
+TEST_F(PipeTest, StartsANewLineAfterHalfALine) {
+  Logger logger = Logger::ToDescriptor(ends_[1], clock_, LogLevel::kInfo);
+  logger.Info("{}", std::string(8000, 'x'));
+  EXPECT_EQ(logger.lost_lines(), 1u);
+  // Still no room: the half line is remembered.
+  logger.Info("lost");
+  EXPECT_EQ(logger.lost_lines(), 2u);
+  const std::string half = Drain();
+  EXPECT_EQ(half.size(), 4096u);
+  EXPECT_EQ(half.find('\n'), std::string::npos);
+  logger.Info("first");
+  logger.Info("second");
+  EXPECT_EQ(Drain(),
+            "\n2026-01-01T00:00:00.000Z info first\n"
+            "2026-01-01T00:00:00.000Z info second\n");
+  EXPECT_EQ(logger.lost_lines(), 2u);
+}
+
+TEST_F(PipeTest, CountsLinesThatNobodyReadsIfSigpipeIsIgnored) {
+  const auto before = std::signal(SIGPIPE, SIG_IGN);
+  Logger logger = Logger::ToDescriptor(ends_[1], clock_, LogLevel::kInfo);
+  CloseReader();
+  logger.Info("one");
+  logger.Info("two");
+  EXPECT_EQ(logger.lost_lines(), 2u);
+  std::signal(SIGPIPE, before);
 }
 
 TEST_F(LogTest, WritesToStderr) {

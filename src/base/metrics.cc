@@ -69,4 +69,27 @@ StageTotals StageAccount::Totals() const {
   return totals;
 }
 
+void StageAccount::AppendSamples(std::vector<MetricSample>* samples) const {
+  const StageTotals totals = Totals();
+  const std::string stage(name_);
+  const auto add = [&](const std::string& what, MetricKind kind,
+                       const std::string& help, int64_t value) {
+    samples->push_back({"stage_" + stage + "_" + what, kind,
+                        "Items " + help + " stage " + stage + ".", value});
+  };
+  const auto count = [&](const std::string& what, const std::string& help,
+                         uint64_t value) {
+    add(what, MetricKind::kCounter, help, static_cast<int64_t>(value));
+  };
+  count("in", "that came into", totals.in);
+  count("made", "that began in", totals.made);
+  count("out", "that left", totals.out);
+  add("held", MetricKind::kGauge, "that are inside", totals.held);
+  for (size_t i = 0; i < drop_reasons_.size(); ++i) {
+    const std::string reason(drop_reasons_[i]);
+    count("dropped_" + reason, "dropped (" + reason + ") by",
+          totals.dropped[i]);
+  }
+}
+
 }  // namespace nephila

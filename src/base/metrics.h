@@ -127,6 +127,9 @@ class StageAccount {
   }
   StageTotals Totals() const;
   int64_t Imbalance() const { return Totals().Imbalance(); }
+  // The totals beside other metrics: stage_<name>_in, _made, _out, _held and
+  // _dropped_<reason> for each reason.
+  void AppendSamples(std::vector<MetricSample>* samples) const;
 
  private:
   const std::string_view name_;

@@ -5,6 +5,7 @@
 #include <array>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace nephila {
@@ -91,6 +92,37 @@ TEST(StageAccount, BalancesWhenEverythingIsAccountedFor) {
   EXPECT_EQ(totals.dropped, (std::vector<uint64_t>{3, 1}));
   EXPECT_EQ(totals.DroppedSum(), 4u);
   EXPECT_EQ(account.drop_reasons()[1], "too_long");
+}
+
+TEST(StageAccount, ShowsItsNumbersBesideOtherMetrics) {
+  StageAccount account("url", kReasons);
+  account.In(10);
+  account.Made(2);
+  account.Out(3);
+  account.Hold(4);
+  account.Drop(Reason::kTooLong, 5);
+  Metrics metrics;
+  metrics.AddCounter("pages", "Responses archived.");
+  std::vector<MetricSample> samples = metrics.Snapshot();
+  account.AppendSamples(&samples);
+  ASSERT_EQ(samples.size(), 7u);
+  const std::pair<std::string, int64_t> expected[] = {
+      {"pages", 0},
+      {"stage_url_in", 10},
+      {"stage_url_made", 2},
+      {"stage_url_out", 3},
+      {"stage_url_held", 4},
+      {"stage_url_dropped_duplicate", 0},
+      {"stage_url_dropped_too_long", 5}};
+  for (size_t i = 0; i < samples.size(); ++i) {
+    EXPECT_EQ(samples[i].name, expected[i].first);
+    EXPECT_EQ(samples[i].value, expected[i].second);
+    EXPECT_EQ(samples[i].kind, samples[i].name == "stage_url_held"
+                                   ? MetricKind::kGauge
+                                   : MetricKind::kCounter);
+  }
+  EXPECT_EQ(samples[1].help, "Items that came into stage url.");
+  EXPECT_EQ(samples[6].help, "Items dropped (too_long) by stage url.");
 }
 
 TEST(StageAccount, SaysHowManyVanishedOrCameFromNowhere) {

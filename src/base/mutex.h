@@ -6,9 +6,10 @@
 // that does not keep to it. Other compilers see plain wrappers at no cost.
 // A wait has no predicate form because the analysis does not look through
 // lambdas: write `while (!ready_) changed_.Wait(mutex_);`. It has no timed
-// form because time comes in through Clock.
+// form because time comes in through Clock: that is Clock::WaitUntil.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 
@@ -86,6 +87,16 @@ class CondVar {
   void NotifyAll() { changed_.notify_all(); }
 
  private:
+  friend class RealClock;
+
+  // Wait, for at most about `longest`.
+  void WaitFor(Mutex& mutex, std::chrono::nanoseconds longest)
+      NEPHILA_REQUIRES(mutex) {
+    std::unique_lock<std::mutex> lock(mutex.mutex_, std::adopt_lock);
+    changed_.wait_for(lock, longest);
+    lock.release();
+  }
+
   std::condition_variable changed_;
 };
 

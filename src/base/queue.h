@@ -4,6 +4,8 @@
 // of its consumers; TryPush says kFull and leaves the item with the caller, who
 // keeps it, spills it or counts it as dropped. The queue itself never drops.
 // After Close() nothing goes in, and what is inside can still be taken out.
+// The Try calls never wait, and tell a pause from the end: with them one thread
+// can step all stages in turn.
 //
 // Threads: any number on both sides; every call takes one mutex, so what
 // travels should be a batch. Memory: all slots are made by the constructor. The
@@ -19,10 +21,17 @@
 
 #include "base/check.h"
 #include "base/mutex.h"
+#include "base/result.h"
 
 namespace nephila {
 
 enum class PushResult : uint8_t { kPushed, kFull, kClosed };
+
+// Why there is no item.
+enum class NoItem : uint8_t {
+  kNotNow,  // empty; more may come
+  kEnded,   // closed and drained: nothing will ever come
+};
 
 template <typename T>
 class BoundedQueue {
@@ -72,16 +81,16 @@ class BoundedQueue {
     return item;
   }
 
-  // Never waits; nullopt when there is nothing now.
-  [[nodiscard]] std::optional<T> TryPop() NEPHILA_EXCLUDES(mutex_) {
+  // Never waits.
+  Result<T, NoItem> TryPop() NEPHILA_EXCLUDES(mutex_) {
     std::optional<T> item;
     {
       MutexLock lock(mutex_);
-      if (size_ == 0) return std::nullopt;
+      if (size_ == 0) return Unexpected(NothingLocked());
       item = PopLocked();
     }
     not_full_.NotifyOne();
-    return item;
+    return *std::move(item);
   }
 
   // Waits for at least one item, then takes up to `max` without waiting for
@@ -92,9 +101,21 @@ class BoundedQueue {
     {
       MutexLock lock(mutex_);
       while (size_ == 0 && !closed_) not_empty_.Wait(mutex_);
-      const size_t count = std::min(max, size_);
-      batch.reserve(count);
-      while (batch.size() < count) batch.push_back(PopLocked());
+      batch = PopBatchLocked(max);
+    }
+    not_full_.NotifyAll();
+    return batch;
+  }
+
+  // Never waits; takes from one to `max` items. REQUIRES: max > 0.
+  Result<std::vector<T>, NoItem> TryPopBatch(size_t max)
+      NEPHILA_EXCLUDES(mutex_) {
+    NEPHILA_CHECK(max > 0);
+    std::vector<T> batch;
+    {
+      MutexLock lock(mutex_);
+      if (size_ == 0) return Unexpected(NothingLocked());
+      batch = PopBatchLocked(max);
     }
     not_full_.NotifyAll();
     return batch;
@@ -108,6 +129,12 @@ class BoundedQueue {
     }
     not_full_.NotifyAll();
     not_empty_.NotifyAll();
+  }
+
+  // Whether Close() was called; items may still be inside.
+  bool closed() const NEPHILA_EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    return closed_;
   }
 
   // May be out of date when it returns: for gauges, not for decisions.
@@ -129,6 +156,16 @@ class BoundedQueue {
     head_ = (head_ + 1) % capacity_;
     --size_;
     return item;
+  }
+  std::vector<T> PopBatchLocked(size_t max) NEPHILA_REQUIRES(mutex_) {
+    const size_t count = std::min(max, size_);
+    std::vector<T> batch;
+    batch.reserve(count);
+    while (batch.size() < count) batch.push_back(PopLocked());
+    return batch;
+  }
+  NoItem NothingLocked() const NEPHILA_REQUIRES(mutex_) {
+    return closed_ ? NoItem::kEnded : NoItem::kNotNow;
   }
 
   const size_t capacity_;

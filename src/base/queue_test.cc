@@ -16,10 +16,83 @@ TEST(BoundedQueue, KeepsOrderAcrossTheEndOfTheRing) {
   for (int round = 0; round < 5; ++round) {
     ASSERT_EQ(queue.TryPush(2 * round), PushResult::kPushed);
     ASSERT_EQ(queue.TryPush(2 * round + 1), PushResult::kPushed);
-    ASSERT_EQ(queue.TryPop(), next++);
-    ASSERT_EQ(queue.TryPop(), next++);
+    ASSERT_EQ(*queue.TryPop(), next++);
+    ASSERT_EQ(*queue.TryPop(), next++);
   }
-  EXPECT_EQ(queue.TryPop(), std::nullopt);
+  EXPECT_EQ(queue.TryPop().error(), NoItem::kNotNow);
+}
+
+TEST(BoundedQueue, TellsAPauseFromTheEnd) {
+  BoundedQueue<int> queue(2);
+  EXPECT_EQ(queue.TryPop().error(), NoItem::kNotNow);
+  EXPECT_EQ(queue.TryPopBatch(9).error(), NoItem::kNotNow);
+  ASSERT_TRUE(queue.Push(1));
+  ASSERT_TRUE(queue.Push(2));
+  EXPECT_FALSE(queue.closed());
+  queue.Close();
+  EXPECT_TRUE(queue.closed());
+  EXPECT_EQ(*queue.TryPop(), 1);
+  EXPECT_EQ(*queue.TryPopBatch(9), std::vector<int>{2});
+  EXPECT_EQ(queue.TryPop().error(), NoItem::kEnded);
+  EXPECT_EQ(queue.TryPopBatch(9).error(), NoItem::kEnded);
+}
+
+// Moves what it can and closes its output after its input; true at the end.
+bool StepForward(BoundedQueue<int>& in, BoundedQueue<int>& out,
+                 std::vector<int>& pending) {
+  while (!pending.empty()) {
+    if (out.TryPush(int{pending.front()}) == PushResult::kFull) return false;
+    pending.erase(pending.begin());
+  }
+  auto batch = in.TryPopBatch(3);
+  if (batch.has_value()) {
+    pending = *std::move(batch);
+    return false;
+  }
+  if (batch.error() == NoItem::kNotNow) return false;
+  out.Close();
+  return true;
+}
+
+TEST(BoundedQueue, LetsOneThreadStepAChainOfStagesToItsEnd) {
+  BoundedQueue<int> first(4);
+  BoundedQueue<int> second(1);
+  std::vector<int> pending;
+  std::vector<int> arrived;
+  int next = 0;
+  for (int step = 0; step < 1000; ++step) {
+    if (next < 10 && first.TryPush(int{next}) == PushResult::kPushed) ++next;
+    if (next == 10) first.Close();
+    const bool ended = StepForward(first, second, pending);
+    const auto item = second.TryPop();
+    if (item.has_value()) {
+      arrived.push_back(*item);
+    } else if (item.error() == NoItem::kEnded) {
+      EXPECT_TRUE(ended);
+      break;
+    }
+  }
+  EXPECT_EQ(arrived, (std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
+  EXPECT_EQ(second.TryPop().error(), NoItem::kEnded);
+}
+
+TEST(BoundedQueue, ABatchTakenWithoutWaitingMakesRoomForAllWhoWait) {
+  BoundedQueue<int> queue(2);
+  ASSERT_TRUE(queue.Push(1));
+  ASSERT_TRUE(queue.Push(1));
+  std::vector<std::thread> producers;
+  for (int i = 0; i < 4; ++i) {
+    producers.emplace_back([&] { EXPECT_TRUE(queue.Push(1)); });
+  }
+  for (int taken = 0; taken < 6;) {
+    const auto batch = queue.TryPopBatch(2);
+    if (batch.has_value()) {
+      taken += static_cast<int>(batch->size());
+    } else {
+      std::this_thread::yield();
+    }
+  }
+  for (std::thread& producer : producers) producer.join();
 }
 
 TEST(BoundedQueue, TellsFullFromClosed) {

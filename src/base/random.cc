@@ -8,19 +8,8 @@
 #include "base/check.h"
 
 namespace nephila {
-namespace {
 
-// splitmix64; any seed, zero too, gives a state that is not all zeros.
-uint64_t NextSplitMix(uint64_t& state) {
-  state += 0x9E3779B97F4A7C15;
-  uint64_t mixed = state;
-  mixed = (mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9;
-  mixed = (mixed ^ (mixed >> 27)) * 0x94D049BB133111EB;
-  return mixed ^ (mixed >> 31);
-}
-
-}  // namespace
-
+// Any seed, zero too, gives a state that is not all zeros.
 Random::Random(uint64_t seed) : state_() {
   for (uint64_t& word : state_) word = NextSplitMix(seed);
 }

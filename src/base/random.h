@@ -18,6 +18,18 @@
 
 namespace nephila {
 
+// The next number of splitmix64 (Steele, Lea and Flood 2014), which needs only
+// 64 bits of state: for seeds, and for numbers that must stay the same for
+// ever. Any state is a good one, and `seed + n * kSplitMixStep` skips n.
+inline constexpr uint64_t kSplitMixStep = 0x9E3779B97F4A7C15;
+inline uint64_t NextSplitMix(uint64_t& state) {
+  state += kSplitMixStep;
+  uint64_t mixed = state;
+  mixed = (mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9;
+  mixed = (mixed ^ (mixed >> 27)) * 0x94D049BB133111EB;
+  return mixed ^ (mixed >> 31);
+}
+
 class Random {
  public:
   explicit Random(uint64_t seed);

@@ -26,6 +26,15 @@ TEST(Random, GivesTheSameSequenceEverywhere) {
   for (const uint64_t expected : kFrom42) EXPECT_EQ(other.Next(), expected);
 }
 
+TEST(NextSplitMix, GivesTheSameSequenceEverywhere) {
+  uint64_t state = 0;
+  EXPECT_EQ(NextSplitMix(state), 0xE220A8397B1DCDAF);
+  EXPECT_EQ(NextSplitMix(state), 0x6E789E6AA1B965F4);
+  EXPECT_EQ(NextSplitMix(state), 0x06C45D188009454F);
+  uint64_t skipped = 2 * kSplitMixStep;
+  EXPECT_EQ(NextSplitMix(skipped), 0x06C45D188009454F);
+}
+
 TEST(Random, PinsWhatIsDerivedFromTheSequence) {
   Random random(42);
   EXPECT_EQ(random.Below(1000), 83u);

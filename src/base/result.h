@@ -3,7 +3,9 @@
 // Spelled like std::expected (has_value, *, error, value_or, and_then,
 // transform), which neither g++ 12 in C++20 nor clang 14 has, so that a later
 // toolchain can replace it. Unlike std::expected the class itself is
-// [[nodiscard]]: a call whose error nobody looks at does not compile.
+// [[nodiscard]]: a call whose error nobody looks at does not compile. And a
+// Result<bool> is no condition: `if (fs.Exists(path))` would ask whether the
+// question was answered, and read as if it asked for the answer.
 #pragma once
 
 #include <functional>
@@ -42,7 +44,9 @@ class [[nodiscard]] Result {
       : state_(std::in_place_index<1>, std::move(error).error()) {}
 
   bool has_value() const { return state_.index() == 0; }
-  explicit operator bool() const { return has_value(); }
+  explicit operator bool() const requires(!std::is_same_v<T, bool>) {
+    return has_value();
+  }
 
   T& operator*() & {
     NEPHILA_CHECK(has_value());
@@ -143,9 +147,10 @@ void IgnoreError(R&& result, const char* why) {
 #define NEPHILA_CONCAT(a, b) NEPHILA_CONCAT_INNER(a, b)
 
 // NOLINTBEGIN(bugprone-macro-parentheses): a declaration takes none.
-// NEPHILA_TRY(auto file, fs.Open(path)): the value, or return the error.
-#define NEPHILA_TRY(declaration, expression)                             \
-  NEPHILA_TRY_INNER(NEPHILA_CONCAT(nephila_try_, __LINE__), declaration, \
+// NEPHILA_TRY(auto file, fs.Open(path)): the value, or return the error. Not
+// __LINE__: two may stand on one line, as in the body of another macro.
+#define NEPHILA_TRY(declaration, expression)                                \
+  NEPHILA_TRY_INNER(NEPHILA_CONCAT(nephila_try_, __COUNTER__), declaration, \
                     expression)
 #define NEPHILA_TRY_INNER(tmp, declaration, expression)   \
   auto tmp = (expression);                                \

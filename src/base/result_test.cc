@@ -31,6 +31,25 @@ Result<int> Quarter(int n) {
   return quarter;
 }
 
+// Two on one line, as in the body of a macro.
+#define UNPACK_TWICE(a, b)           \
+  NEPHILA_TRY(const int a, Half(8)); \
+  NEPHILA_TRY(const int b, Half(a))
+
+Result<int> TwiceOnALine() {
+  UNPACK_TWICE(first, second);
+  return second;
+}
+
+#undef UNPACK_TWICE
+
+// An answer is not a condition; that there is one can still be asked.
+static_assert(!std::is_constructible_v<bool, Result<bool>>);
+static_assert(!std::is_constructible_v<bool, Result<bool, Small>>);
+static_assert(std::is_constructible_v<bool, Result<int>>);
+static_assert(std::is_constructible_v<bool, Status>);
+static_assert(!std::is_convertible_v<Result<int>, bool>);
+
 Status Check(bool ok) {
   if (!ok) return Unexpected(MakeError("not ok"));
   return {};
@@ -114,6 +133,14 @@ TEST(Try, UnpacksOrReturns) {
   EXPECT_EQ(*Quarter(8), 2);
   EXPECT_EQ(Quarter(6).error().message, "odd");
   EXPECT_EQ(Quarter(5).error().message, "odd");
+}
+
+TEST(Try, MayStandTwiceOnALine) { EXPECT_EQ(*TwiceOnALine(), 2); }
+
+TEST(Result, OfABoolKeepsAnswerAndSuccessApart) {
+  const Result<bool> no = false;
+  EXPECT_TRUE(no.has_value());
+  EXPECT_FALSE(*no);
 }
 
 TEST(Try, MovesWhatCanOnlyBeMoved) {

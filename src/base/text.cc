@@ -137,6 +137,12 @@ constexpr Unit kSizeUnits[] = {
     {"B", 1},
 };
 
+constexpr Unit kHumanSizeUnits[] = {
+    {"KiB", uint64_t{1} << 10}, {"MiB", uint64_t{1} << 20},
+    {"GiB", uint64_t{1} << 30}, {"TiB", uint64_t{1} << 40},
+    {"PiB", uint64_t{1} << 50}, {"EiB", uint64_t{1} << 60},
+};
+
 constexpr Unit kShortSizeUnits[] = {
     {"T", uint64_t{1} << 40},
     {"G", uint64_t{1} << 30},
@@ -154,12 +160,14 @@ constexpr Unit kDurationUnits[] = {
     {"s", kSecond}, {"ms", 1'000'000}, {"us", 1'000},  {"ns", 1},
 };
 
+char LowerAscii(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
 bool EqualIgnoringCase(std::string_view a, std::string_view b) {
-  const auto lower = [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  };
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [&](char x, char y) { return lower(x) == lower(y); });
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) {
+    return LowerAscii(x) == LowerAscii(y);
+  });
 }
 
 // The unit's size in bytes, or 0.
@@ -204,6 +212,16 @@ std::string_view TakeDurationPart(std::string_view& rest, uint64_t& last_unit,
   return {};
 }
 
+// To the nearest, half upwards.
+uint64_t RoundedRatio(Wide amount, uint64_t unit) {
+  return static_cast<uint64_t>((amount + unit / 2) / unit);
+}
+
+// "1.2 MiB" of 12 tenths.
+std::string Tenths(uint64_t tenths, std::string_view unit) {
+  return fmt::format("{}.{} {}", tenths / 10, tenths % 10, unit);
+}
+
 // `amount` / `unit` with as many decimals as it takes, at most `digits`.
 // REQUIRES: amount is a multiple of unit / 10^digits.
 std::string FormatDecimal(uint64_t amount, uint64_t unit, int digits) {
@@ -236,30 +254,48 @@ std::string EscapeForTerminal(std::string_view text) {
   return out;
 }
 
+bool IsUtf8(std::string_view text) {
+  while (!text.empty()) {
+    const size_t size = FirstCodePoint(text).size;
+    if (size == 0) return false;
+    text.remove_prefix(size);
+  }
+  return true;
+}
+
+std::string LowerAscii(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) c = LowerAscii(c);
+  return lower;
+}
+
 Result<uint64_t> ParseSize(std::string_view text) {
+  const auto size = ReadSize(text);
+  if (!size.has_value()) return Refuse("size", text, size.error());
+  return *size;
+}
+
+Result<uint64_t, std::string_view> ReadSize(std::string_view text) {
+  const auto refuse = [](std::string_view why) { return Unexpected(why); };
   std::string_view rest = text;
   SkipSpaces(rest);
+  if (rest.starts_with('-')) return refuse("a size is never negative");
   const std::optional<Decimal> number = TakeDecimal(rest);
-  if (!number) {
-    return Refuse("size", text, "not a number; write a size like 2MiB");
-  }
+  if (!number) return refuse("not a number; write a size like 2MiB");
   SkipSpaces(rest);
   const std::string_view unit_name = TakeWord(rest);
   const uint64_t unit = unit_name.empty() ? 1 : SizeUnit(unit_name);
   SkipSpaces(rest);
   if (unit == 0 || !rest.empty()) {
-    return Refuse("size", text,
-                  "unknown unit; use B, kB, MB, GB, TB, KiB, MiB, GiB or TiB");
+    return refuse("unknown unit; use B, kB, MB, GB, TB, KiB, MiB, GiB or TiB");
   }
   if (unit == 1 && number->fraction > 0) {
-    return Refuse("size", text, "not whole bytes; did you forget the unit?");
+    return refuse("not whole bytes; did you forget the unit?");
   }
   const Wide bytes = number->whole * unit +
                      static_cast<Wide>(number->fraction) * unit / number->scale;
-  if (bytes > kMax) return Refuse("size", text, "too large");
-  if (bytes == 0 && !number->IsZero()) {
-    return Refuse("size", text, "less than one byte");
-  }
+  if (bytes > kMax) return refuse("too large");
+  if (bytes == 0 && !number->IsZero()) return refuse("less than one byte");
   return static_cast<uint64_t>(bytes);
 }
 
@@ -276,7 +312,24 @@ std::string FormatSize(uint64_t bytes) {
   return best;
 }
 
+std::string HumanSize(uint64_t bytes) {
+  if (bytes < 1024) return std::to_string(bytes) + " B";
+  for (const Unit& unit : kHumanSizeUnits) {
+    const uint64_t tenths = RoundedRatio(Wide{bytes} * 10, unit.size);
+    // Rounded up to the next unit: "1.0 MiB", not "1024.0 KiB".
+    if (tenths >= 10240 && unit.size < uint64_t{1} << 60) continue;
+    return Tenths(tenths, unit.name);
+  }
+  return {};
+}
+
 Result<nanoseconds> ParseDuration(std::string_view text) {
+  const auto duration = ReadDuration(text);
+  if (!duration.has_value()) return Refuse("duration", text, duration.error());
+  return *duration;
+}
+
+Result<nanoseconds, std::string_view> ReadDuration(std::string_view text) {
   std::string_view rest = text;
   SkipSpaces(rest);
   const bool negative = !rest.empty() && rest.front() == '-';
@@ -285,12 +338,12 @@ Result<nanoseconds> ParseDuration(std::string_view text) {
   uint64_t last_unit = kMax;
   do {
     const std::string_view why = TakeDurationPart(rest, last_unit, total);
-    if (!why.empty()) return Refuse("duration", text, why);
+    if (!why.empty()) return Unexpected(why);
   } while (!rest.empty());
 
   constexpr uint64_t kLimit = uint64_t{1} << 63;
   if (total > kLimit - (negative ? 0 : 1)) {
-    return Refuse("duration", text, "too long; the limit is 292 years");
+    return Unexpected(std::string_view("too long; the limit is 292 years"));
   }
   const auto magnitude = static_cast<uint64_t>(total);
   return nanoseconds(
@@ -317,6 +370,32 @@ std::string FormatDuration(nanoseconds duration) {
   }
   if (rest > 0) text += FormatDecimal(rest, kSecond, 9) + "s";
   return text;
+}
+
+std::string HumanDuration(nanoseconds duration) {
+  if (duration.count() < 0) {
+    // The least has no positive twin; its neighbour looks the same.
+    return "-" + HumanDuration(-std::max(duration, -nanoseconds::max()));
+  }
+  const auto ns = static_cast<uint64_t>(duration.count());
+  if (ns == 0) return "0 s";
+  if (ns < 1000) return std::to_string(ns) + " ns";
+  for (const Unit& unit : {kDurationUnits[6], kDurationUnits[5]}) {
+    const uint64_t tenths = RoundedRatio(Wide{ns} * 10, unit.size);
+    if (tenths < 10000) return Tenths(tenths, unit.name);
+  }
+  const uint64_t tenths = RoundedRatio(Wide{ns} * 10, kSecond);
+  if (tenths < 600) return Tenths(tenths, "s");
+  const auto two = [&](uint64_t small_unit, uint64_t per_large,
+                       std::string_view large, std::string_view small) {
+    const uint64_t count = RoundedRatio(ns, small_unit);
+    return fmt::format("{}{} {}{}", count / per_large, large, count % per_large,
+                       small);
+  };
+  // By what the rounding makes of it: 59m 59.9s is an hour.
+  if (RoundedRatio(ns, kSecond) < 3600) return two(kSecond, 60, "m", "s");
+  if (RoundedRatio(ns, kMinute) < 24 * 60) return two(kMinute, 60, "h", "m");
+  return two(kHour, 24, "d", "h");
 }
 
 size_t EditDistance(std::string_view a, std::string_view b, size_t limit) {
@@ -346,9 +425,10 @@ std::string_view NearestName(std::string_view name,
   // One slip in a short word, at most three in a long one: beyond that a
   // suggestion is a guess.
   size_t limit = std::clamp<size_t>(name.size() / 3, 1, 3);
+  const std::string lower = LowerAscii(name);
   std::string_view best;
   for (const std::string_view candidate : candidates) {
-    const size_t distance = EditDistance(name, candidate, limit);
+    const size_t distance = EditDistance(lower, LowerAscii(candidate), limit);
     if (distance > limit) continue;
     best = candidate;
     if (distance == 0) break;

@@ -235,6 +235,73 @@ TEST(FormatDuration, CanBeReadBack) {
   EXPECT_EQ(Duration(FormatDuration(nanoseconds(least))), least);
 }
 
+TEST(HumanDuration, IsRoundedForPeople) {
+  using std::chrono::milliseconds;
+  using std::chrono::seconds;
+  EXPECT_EQ(HumanDuration(nanoseconds(0)), "0 s");
+  EXPECT_EQ(HumanDuration(nanoseconds(999)), "999 ns");
+  EXPECT_EQ(HumanDuration(nanoseconds(1'234)), "1.2 us");
+  EXPECT_EQ(HumanDuration(nanoseconds(999'949)), "999.9 us");
+  EXPECT_EQ(HumanDuration(nanoseconds(999'950)), "1.0 ms");
+  EXPECT_EQ(HumanDuration(nanoseconds(999'950'000)), "1.0 s");
+  EXPECT_EQ(HumanDuration(milliseconds(12'345)), "12.3 s");
+  EXPECT_EQ(HumanDuration(milliseconds(59'949)), "59.9 s");
+  EXPECT_EQ(HumanDuration(milliseconds(59'950)), "1m 0s");
+  EXPECT_EQ(HumanDuration(seconds(245)), "4m 5s");
+  EXPECT_EQ(HumanDuration(milliseconds(3'599'499)), "59m 59s");
+  EXPECT_EQ(HumanDuration(milliseconds(3'599'500)), "1h 0m");
+  EXPECT_EQ(HumanDuration(seconds(86'369)), "23h 59m");
+  EXPECT_EQ(HumanDuration(seconds(86'370)), "1d 0h");
+  EXPECT_EQ(HumanDuration(std::chrono::hours(12 * 24 + 7)), "12d 7h");
+  EXPECT_EQ(HumanDuration(-milliseconds(1500)), "-1.5 s");
+  EXPECT_EQ(HumanDuration(nanoseconds::max()), "106752d 0h");
+  EXPECT_EQ(HumanDuration(nanoseconds::min()), "-106752d 0h");
+}
+
+TEST(HumanSize, IsRoundedForPeople) {
+  EXPECT_EQ(HumanSize(0), "0 B");
+  EXPECT_EQ(HumanSize(1023), "1023 B");
+  EXPECT_EQ(HumanSize(1024), "1.0 KiB");
+  EXPECT_EQ(HumanSize(1'234'567), "1.2 MiB");
+  EXPECT_EQ(HumanSize((1u << 20) - 52), "1023.9 KiB");
+  EXPECT_EQ(HumanSize((1u << 20) - 51), "1.0 MiB");
+  EXPECT_EQ(HumanSize(uint64_t{5} << 49), "2.5 PiB");
+  EXPECT_EQ(HumanSize(std::numeric_limits<uint64_t>::max()), "16.0 EiB");
+}
+
+TEST(IsUtf8, RefusesWhatNoEncoderWrites) {
+  for (const char* text :
+       {"", "a", "\x7F", "\xC2\x80", "\xE0\xA0\x80", "\xED\x9F\xBF",
+        "\xEE\x80\x80", "\xF0\x90\x80\x80", "\xF4\x8F\xBF\xBF"}) {
+    EXPECT_TRUE(IsUtf8(text)) << EscapeForTerminal(text);
+    EXPECT_TRUE(IsUtf8("a"s + text + "b")) << EscapeForTerminal(text);
+  }
+  for (const char* text :
+       {"\x80", "\xBF", "\xC0\x80", "\xC1\xBF", "\xC2", "\xC2(", "\xE0\x9F\xBF",
+        "\xE2\x82", "\xED\xA0\x80", "\xED\xBF\xBF", "\xF0\x8F\xBF\xBF",
+        "\xF0\x90\x80", "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\xFF"}) {
+    EXPECT_FALSE(IsUtf8(text)) << EscapeForTerminal(text);
+    EXPECT_FALSE(IsUtf8("a"s + text + "b")) << EscapeForTerminal(text);
+  }
+  EXPECT_TRUE(IsUtf8("\0"s));
+}
+
+TEST(LowerAscii, ChangesOnlyLetters) {
+  EXPECT_EQ(LowerAscii("AZaz@[`{\xC3\x84 09_"), "azaz@[`{\xC3\x84 09_");
+}
+
+TEST(ReadSize, GivesOnlyTheReason) {
+  EXPECT_EQ(*ReadSize("2KiB"), 2048u);
+  EXPECT_EQ(ReadSize("-1").error(), "a size is never negative");
+  EXPECT_EQ(ReadSize("lots").error(), "not a number; write a size like 2MiB");
+}
+
+TEST(ReadDuration, GivesOnlyTheReason) {
+  EXPECT_EQ(*ReadDuration("10s"), std::chrono::seconds(10));
+  EXPECT_EQ(ReadDuration("10").error(),
+            "the unit is missing; use d, h, m, s, ms, us or ns");
+}
+
 TEST(EditDistance, CountsTheChanges) {
   EXPECT_EQ(EditDistance("", "", 5), 0u);
   EXPECT_EQ(EditDistance("abc", "abc", 0), 0u);
@@ -261,6 +328,9 @@ TEST(NearestName, FindsWhatWasMeant) {
   EXPECT_EQ(NearestName("memori", kNames), "memory");
   EXPECT_EQ(NearestName("disc", kNames), "disk");
   EXPECT_EQ(NearestName("disk", kNames), "disk");
+  EXPECT_EQ(NearestName("DISK", kNames), "disk");
+  EXPECT_EQ(NearestName("Politeness.Hots_Delay", kNames),
+            "politeness.host_delay");
   EXPECT_EQ(NearestName("dns.servers", kNames), "");
   EXPECT_EQ(NearestName("", kNames), "");
   EXPECT_EQ(NearestName("disk", {}), "");

@@ -49,8 +49,8 @@ std::string Repeat(std::string_view part, size_t times) {
 }
 
 TEST(ApplyToml, EmptyChangesNothing) {
-  for (std::string_view text : {"", "\n", "# a comment", "[url]\n[log]\n",
-                                "\xef\xbb\xbf[url]", "url = {}"}) {
+  for (std::string_view text :
+       {"", "\n", "# a comment", "[url]\n", "\xef\xbb\xbf[url]", "url = {}"}) {
     Settings settings;
     EXPECT_EQ(Toml(text, &settings), "");
     EXPECT_EQ(settings, Settings());
@@ -76,9 +76,9 @@ TEST(ApplyToml, TakesTablesDottedKeysAndInlineTables) {
 TEST(ApplyToml, KeepsWhatIsNotNamed) {
   Settings settings;
   EXPECT_EQ(Toml("url.sort_query = true", &settings), "");
-  EXPECT_EQ(Toml("log.level = 'error'", &settings), "");
+  EXPECT_EQ(Toml("url.www = 'add'", &settings), "");
   EXPECT_TRUE(settings.url.sort_query);
-  EXPECT_EQ(settings.log.level, LogLevel::kError);
+  EXPECT_EQ(settings.url.www, WwwMode::kAdd);
 }
 
 TEST(ApplyToml, TakesEveryType) {
@@ -116,10 +116,9 @@ color = "red"
 }
 
 TEST(ApplyToml, SaysWhereAnUnknownSettingIs) {
-  EXPECT_EQ(
-      TomlError("# x\n\n[log]\nlevel = 'warn'\n\n[url]\n  max_lenght = 5"),
-      "crawl.toml:7:3: url.max_lenght: no such setting; did you mean "
-      "url.max_length?");
+  EXPECT_EQ(TomlError("# x\n\n\n[url]\nwww = 'add'\n\n  max_lenght = 5"),
+            "crawl.toml:7:3: url.max_lenght: no such setting; did you mean "
+            "url.max_length?");
   EXPECT_EQ(TomlError("[ulr]\nmax_length = 5\n"),
             "crawl.toml:2:1: ulr.max_length: no such setting; did you mean "
             "url.max_length?");
@@ -131,6 +130,12 @@ TEST(ApplyToml, SaysWhereAnUnknownSettingIs) {
   EXPECT_EQ(TomlError("[[nothing_like_it]]\n"),
             "crawl.toml:1:3: nothing_like_it: no such setting");
   EXPECT_EQ(TomlError("x = {}"), "crawl.toml:1:1: x: no such setting");
+  EXPECT_EQ(TomlError("max_length = 100"),
+            "crawl.toml:1:1: max_length: no such setting; did you mean "
+            "url.max_length?");
+  EXPECT_EQ(TomlError("[URL]\nMAX_LENGTH = 100"),
+            "crawl.toml:2:1: URL.MAX_LENGTH: no such setting; did you mean "
+            "url.max_length?");
 }
 
 TEST(ApplyToml, AQuotedDottedNameIsAnother) {
@@ -146,8 +151,8 @@ TEST(ApplyToml, NamesTheFirstErrorInTheFile) {
 
 TEST(ApplyToml, SaysWhatAValueShouldBe) {
   EXPECT_EQ(TomlError("url.max_length = 'lots'"),
-            "crawl.toml:1:18: url.max_length: 'lots' is not a size such as "
-            "2KiB (allowed 64B to 64KiB)");
+            "crawl.toml:1:18: url.max_length: 'lots' is not a size: not a "
+            "number; write a size like 2MiB (allowed 64B to 64KiB)");
   EXPECT_EQ(TomlError("url.max_length = '1MiB'"),
             "crawl.toml:1:18: url.max_length: 1MiB is out of range (allowed "
             "64B to 64KiB)");
@@ -155,8 +160,8 @@ TEST(ApplyToml, SaysWhatAValueShouldBe) {
             "crawl.toml:1:18: url.max_length: 63B is out of range (allowed "
             "64B to 64KiB)");
   EXPECT_EQ(TomlError("url.max_length = -5"),
-            "crawl.toml:1:18: url.max_length: '-5' is not a size such as 2KiB "
-            "(allowed 64B to 64KiB)");
+            "crawl.toml:1:18: url.max_length: '-5' is not a size: a size is "
+            "never negative (allowed 64B to 64KiB)");
   EXPECT_EQ(TomlError("[url]\nwww = 'drop'"),
             "crawl.toml:2:7: url.www: 'drop' is not one of keep, add, strip");
 }
@@ -339,8 +344,10 @@ TEST(ApplySet, TakesListsInBothForms) {
 
 TEST(ApplySet, SaysWhatIsWrong) {
   EXPECT_EQ(SetError("url.max_length=lots"),
-            "url.max_length: 'lots' is not a size such as 2KiB (allowed 64B "
-            "to 64KiB)");
+            "url.max_length: 'lots' is not a size: not a number; write a size "
+            "like 2MiB (allowed 64B to 64KiB)");
+  EXPECT_EQ(SetError("max_length=100"),
+            "max_length: no such setting; did you mean url.max_length?");
   EXPECT_EQ(SetError("url.max_lenght=1KiB"),
             "url.max_lenght: no such setting; did you mean url.max_length?");
   EXPECT_EQ(SetError("url.www"), "'url.www' is not key=value");
@@ -361,7 +368,6 @@ TEST(FormatToml, LoadsBack) {
   settings.url.session_ids.clear();
   settings.url.max_length_bytes = 12345;
   settings.url.public_suffix_list = "/tmp/it's \"here\"\t\x01\x7f";
-  settings.log.level = LogLevel::kDebug;
   Settings loaded;
   EXPECT_EQ(Toml(FormatToml(settings), &loaded), "");
   EXPECT_EQ(loaded, settings);

@@ -10,11 +10,11 @@ constexpr std::string_view kMarkdownHead =
 # Settings
 
 Every setting has a default. A file changes some of them
-(`--config crawl.toml`), and `--set` changes single ones; what comes later on
-the command line wins, and `--set` wins over files.
+(`--config crawl.toml`, also several times), and `--set` changes single ones;
+what comes later on the command line wins, and `--set` wins over files.
 
 ```
-nephila crawl --config crawl.toml --set url.max_length=4KiB ...
+nephila url --config crawl.toml --set url.max_length=4KiB http://example.com/
 ```
 
 ```toml

@@ -18,8 +18,8 @@ namespace nephila::config {
 namespace {
 
 std::vector<Row> MakeRows() {
-  constexpr Change kAnyTime = Change::kAnyTime;
-  constexpr Change kFixedPerJob = Change::kFixedPerJob;
+  [[maybe_unused]] constexpr Change kAnyTime = Change::kAnyTime;
+  [[maybe_unused]] constexpr Change kFixedPerJob = Change::kFixedPerJob;
   std::vector<Row> rows;
 #define NEPHILA_SETTING(type, section, key, member, value, limits, fixed, doc) \
   rows.push_back(MakeRow<Settings>(                                            \

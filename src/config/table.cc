@@ -1,5 +1,7 @@
 #include "config/table.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <charconv>
 #include <optional>
@@ -10,7 +12,6 @@ namespace nephila::config {
 namespace {
 
 constexpr size_t kMaxShown = 200;  // bytes of a user's text in a message
-constexpr std::string_view kHexDigits = "0123456789abcdef";
 
 // The alternative that belongs to the row's type.
 template <typename T>
@@ -29,43 +30,7 @@ std::string Join(std::span<const std::string_view> items) {
   return joined;
 }
 
-// The length of the UTF-8 sequence at the start of `text`; 0 if it is none
-// (also for overlong forms, surrogates and beyond U+10FFFF).
-size_t SequenceLength(std::string_view text) {
-  const auto byte = [&](size_t i) {
-    return i < text.size() ? static_cast<uint8_t>(text[i]) : uint8_t{0};
-  };
-  const auto continues = [&](size_t i) { return (byte(i) & 0xc0) == 0x80; };
-  const uint8_t lead = byte(0);
-  if (lead < 0x80) return 1;
-  if (lead < 0xc2 || lead > 0xf4) return 0;
-  if (lead < 0xe0) return continues(1) ? 2 : 0;
-  if (lead < 0xf0) {
-    if (lead == 0xe0 && byte(1) < 0xa0) return 0;
-    if (lead == 0xed && byte(1) > 0x9f) return 0;
-    return continues(1) && continues(2) ? 3 : 0;
-  }
-  if (lead == 0xf0 && byte(1) < 0x90) return 0;
-  if (lead == 0xf4 && byte(1) > 0x8f) return 0;
-  return continues(1) && continues(2) && continues(3) ? 4 : 0;
-}
-
-bool IsUtf8(std::string_view text) {
-  while (!text.empty()) {
-    const size_t length = SequenceLength(text);
-    if (length == 0) return false;
-    text.remove_prefix(length);
-  }
-  return true;
-}
-
 bool IsControl(char c) { return static_cast<uint8_t>(c) < 0x20 || c == '\x7f'; }
-
-void AppendHex(std::string* out, char c) {
-  const auto byte = static_cast<uint8_t>(c);
-  *out += kHexDigits[byte >> 4];
-  *out += kHexDigits[byte & 0xf];
-}
 
 // A TOML basic string.
 std::string TomlString(std::string_view text) {
@@ -75,8 +40,7 @@ std::string TomlString(std::string_view text) {
       quoted += '\\';
       quoted += c;
     } else if (IsControl(c)) {
-      quoted += "\\u00";
-      AppendHex(&quoted, c);
+      quoted += fmt::format("\\u{:04x}", static_cast<uint8_t>(c));
     } else {
       quoted += c;
     }
@@ -117,6 +81,13 @@ std::string AllowedSuffix(const Row& row) {
 Error NotExpected(const Row& row, std::string_view text) {
   return SettingError(row.name, "'" + Printable(text) + "' is not " +
                                     Expected(row) + AllowedSuffix(row));
+}
+
+// The same for a text that is nearly right: with the reason.
+Error NotExpected(const Row& row, std::string_view text, std::string_view why) {
+  return SettingError(row.name,
+                      fmt::format("'{}' is not a {}: {}{}", Printable(text),
+                                  TypeText(row), why, AllowedSuffix(row)));
 }
 
 // Why TOML, or a path, could not hold `text`; "" if both can.
@@ -162,12 +133,16 @@ Result<Value> ReadValue(const Row& row, std::string_view text) {
     case Type::kInteger:
       if (auto number = ParseInteger(text)) return Value(*number);
       break;
-    case Type::kSize:
-      if (auto size = ParseSize(text)) return Value(*size);
-      break;
-    case Type::kDuration:
-      if (auto duration = ParseDuration(text)) return Value(*duration);
-      break;
+    case Type::kSize: {
+      const auto size = ReadSize(text);
+      if (size.has_value()) return Value(*size);
+      return Unexpected(NotExpected(row, text, size.error()));
+    }
+    case Type::kDuration: {
+      const auto duration = ReadDuration(text);
+      if (duration.has_value()) return Value(*duration);
+      return Unexpected(NotExpected(row, text, duration.error()));
+    }
     case Type::kString:
       return Value(std::string(text));
     case Type::kStringList:
@@ -180,6 +155,62 @@ Result<Value> ReadValue(const Row& row, std::string_view text) {
     }
   }
   return Unexpected(NotExpected(row, text));
+}
+
+// Whether `longer` is `text` and then another word: "max_length_bytes" goes on
+// after "max_length", "max_lengths" does not.
+bool GoesOn(std::string_view longer, std::string_view text) {
+  return longer.size() > text.size() && longer.starts_with(text) &&
+         (longer[text.size()] == '_' || longer[text.size()] == '.');
+}
+
+// The index of the candidate that `name` goes on after, the longest one, or of
+// the only one that goes on after `name`.
+std::optional<size_t> PrefixMatch(
+    std::string_view name, std::span<const std::string_view> candidates) {
+  std::optional<size_t> said;
+  std::optional<size_t> begun;
+  size_t begun_count = 0;
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    const std::string_view candidate = candidates[i];
+    if (GoesOn(name, candidate) &&
+        (!said || candidate.size() > candidates[*said].size())) {
+      said = i;
+    }
+    if (!GoesOn(candidate, name)) continue;
+    begun = i;
+    ++begun_count;
+  }
+  if (said) return said;
+  return begun_count == 1 ? begun : std::nullopt;
+}
+
+// The setting that someone who wrote `name` probably meant, or "": misspelt,
+// under no section or another one, with a word too many or too few.
+std::string_view MeantName(std::span<const Row> rows, std::string_view name) {
+  std::vector<std::string_view> names;
+  std::vector<std::string_view> keys;
+  for (const Row& row : rows) {
+    names.push_back(row.name);
+    keys.push_back(KeyOf(row.name));
+  }
+  if (const auto nearest = NearestName(name, names); !nearest.empty()) {
+    return nearest;
+  }
+  const std::string lower = LowerAscii(name);
+  const std::string_view key = KeyOf(lower);
+  if (const auto match = PrefixMatch(lower, names)) return names[*match];
+  const auto nearest = NearestName(key, keys);
+  if (!nearest.empty()) {
+    // The view is one of `keys`: the place says which.
+    const auto same = [&](std::string_view other) {
+      return other.data() == nearest.data();
+    };
+    const auto found = std::find_if(keys.begin(), keys.end(), same);
+    return names[static_cast<size_t>(found - keys.begin())];
+  }
+  const auto match = PrefixMatch(key, keys);
+  return match ? names[*match] : std::string_view();
 }
 
 bool WithinLimits(const Row& row, const Value& value) {
@@ -219,11 +250,9 @@ const Row* FindRow(std::span<const Row> rows, std::string_view name) {
 Error NoSuchSetting(std::span<const Row> rows, std::string_view name) {
   std::string what = "no such setting";
   // Nothing so long is a misspelling, and the search is quadratic.
-  if (name.size() <= kMaxShown) {
-    std::vector<std::string_view> names;
-    for (const Row& row : rows) names.push_back(row.name);
-    const std::string nearest(NearestName(name, names));
-    if (!nearest.empty()) what += "; did you mean " + nearest + "?";
+  if (!name.empty() && name.size() <= kMaxShown) {
+    const std::string_view meant = MeantName(rows, name);
+    if (!meant.empty()) what += fmt::format("; did you mean {}?", meant);
   }
   return SettingError(name, what);
 }

@@ -65,14 +65,19 @@ TEST(Table, ReadsSizes) {
             "one.size: 2MiB is out of range (allowed 1KiB to 1MiB)");
   EXPECT_EQ(Parsed("one.size", "1023"),
             "one.size: 1023B is out of range (allowed 1KiB to 1MiB)");
-  for (std::string text : {"", "lots", "-1", "2 potatoes", "KiB"}) {
+  for (std::string text : {"", "lots", "KiB"}) {
     EXPECT_EQ(Parsed("one.size", text),
               "one.size: '" + text +
-                  "' is not a size such as 2KiB (allowed 1KiB to 1MiB)");
+                  "' is not a size: not a number; write a size like 2MiB "
+                  "(allowed 1KiB to 1MiB)");
   }
+  EXPECT_EQ(Parsed("one.size", "2 potatoes"),
+            "one.size: '2 potatoes' is not a size: unknown unit; use B, kB, "
+            "MB, GB, TB, KiB, MiB, GiB or TiB (allowed 1KiB to 1MiB)");
   EXPECT_EQ(Parsed("one.free_size", "0"), "0B");
-  EXPECT_EQ(Parsed("one.free_size", "lots"),
-            "one.free_size: 'lots' is not a size such as 2KiB");
+  EXPECT_EQ(Parsed("one.free_size", "-1"),
+            "one.free_size: '-1' is not a size: a size is never negative");
+  EXPECT_LT(Parsed("one.size", std::string(1 << 20, 'x')).size(), 400u);
 }
 
 TEST(Table, ReadsDurations) {
@@ -80,10 +85,14 @@ TEST(Table, ReadsDurations) {
   EXPECT_EQ(Parsed("one.delay", "1h"), "1h");
   EXPECT_EQ(Parsed("one.delay", "250ms"),
             "one.delay: 250ms is out of range (allowed 1s to 1h)");
-  for (std::string text : {"", "10", "soon", "s"}) {
+  EXPECT_EQ(Parsed("one.delay", "10"),
+            "one.delay: '10' is not a duration: the unit is missing; use d, h, "
+            "m, s, ms, us or ns (allowed 1s to 1h)");
+  for (std::string text : {"", "soon", "s"}) {
     EXPECT_EQ(Parsed("one.delay", text),
               "one.delay: '" + text +
-                  "' is not a duration such as 10s (allowed 1s to 1h)");
+                  "' is not a duration: not a number; write a duration like "
+                  "10s or 1h30m (allowed 1s to 1h)");
   }
   EXPECT_EQ(AllowedText(RowOf("one.free_delay")), "at least 0s");
 }
@@ -183,13 +192,40 @@ TEST(Table, NamesTheNearestSetting) {
   };
   EXPECT_EQ(message("url.max_lenght"),
             "url.max_lenght: no such setting; did you mean url.max_length?");
-  EXPECT_EQ(message("log.levle"),
-            "log.levle: no such setting; did you mean log.level?");
   EXPECT_EQ(message("completely_different_thing"),
             "completely_different_thing: no such setting");
   EXPECT_EQ(message(""), ": no such setting");
   const std::string shown = message(std::string(1 << 20, 'x'));
   EXPECT_LT(shown.size(), 300u);
+}
+
+TEST(Table, NamesTheSettingThatWasMeant) {
+  const auto meant = [](std::span<const Row> rows, std::string_view name) {
+    const std::string message = NoSuchSetting(rows, name).message;
+    const size_t at = message.find("did you mean ");
+    if (at == std::string::npos) return std::string();
+    const std::string found = message.substr(at + 13);
+    return found.substr(0, found.size() - 1);
+  };
+  for (std::string_view name :
+       {"max_length", "max_lenght", "MAX_LENGTH", "url.max_length_bytes",
+        "max_length_bytes", "URL.MAX_LENGTH", "Url.Max_Length_Bytes", "url.max",
+        "fetch.max_length", "job.url.max_length", "url.max_length.bytes"}) {
+    EXPECT_EQ(meant(AllRows(), name), "url.max_length") << name;
+  }
+  EXPECT_EQ(meant(AllRows(), "public_suffix"), "url.public_suffix_list");
+  EXPECT_EQ(meant(AllRows(), "url.www.mode"), "url.www");
+  // Several begin so, and none is more likely than the others.
+  EXPECT_EQ(meant(AllRows(), "url.strip"), "");
+  EXPECT_EQ(meant(AllRows(), "url"), "");
+  EXPECT_EQ(meant(AllRows(), "url."), "");
+  EXPECT_EQ(meant(AllRows(), "."), "");
+  EXPECT_EQ(meant(AllRows(), "_"), "");
+  const std::span<const Row> rows = EveryTypeTable().rows;
+  EXPECT_EQ(meant(rows, "free_delay_ms"), "one.free_delay");
+  EXPECT_EQ(meant(rows, "color"), "two.deep.color");
+  EXPECT_EQ(meant(rows, "deep.colour"), "two.deep.color");
+  EXPECT_EQ(meant(rows, "one.top"), "top");
 }
 
 TEST(Table, MessagesHoldNoControlCharacters) {
@@ -232,9 +268,10 @@ TEST(SettingsTable, IsWellFormed) {
     EXPECT_EQ(std::count(row.doc.begin(), row.doc.end(), '`') % 2, 0);
     EXPECT_TRUE(CheckValue(row, row.default_value).has_value());
     EXPECT_EQ(row.type == Type::kChoice, !row.choices.empty());
-    // A name that is also a section could not be written in TOML.
     for (const Row& other : table.rows) {
-      EXPECT_FALSE(other.name.starts_with(std::string(row.name) + "."));
+      EXPECT_FALSE(other.name.starts_with(std::string(row.name) + "."))
+          << "TOML cannot hold both a value " << row.name << " and "
+          << other.name;
     }
   }
   ASSERT_EQ(sections.size(), table.sections.size());
@@ -266,7 +303,6 @@ TEST(SettingsTable, HasTheDefaults) {
   EXPECT_FALSE(settings.url.collapse_slashes);
   EXPECT_EQ(settings.url.max_length_bytes, 2048u);
   EXPECT_EQ(settings.url.public_suffix_list, "");
-  EXPECT_EQ(settings.log.level, LogLevel::kInfo);
 }
 
 TEST(SettingsTable, FixesPerJobWhatKeysDependOn) {
