@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "url/host.h"
+#include "url/ordinary.h"
 #include "url/percent.h"
 
 namespace nephila::url {
@@ -114,49 +115,6 @@ unsigned ScanPath(std::string_view path) {
   return seen;
 }
 
-// Whether a segment of the path begins with this character.
-bool HasSegmentWith(char first, std::string_view path) {
-  for (size_t i = path.find(first); i != std::string_view::npos;
-       i = path.find(first, i + 1)) {
-    if (i == 0 || path[i - 1] == '/' || path[i - 1] == '\\') return true;
-  }
-  return false;
-}
-
-// What a byte means to the ordinary URL of UrlBuilder::BuildOrdinary.
-enum : uint8_t {
-  kOdd = 1,        // removed, encoded or read as a slash somewhere in a URL
-  kNotInHost = 2,  // means something in an authority, or is upper case
-  kMark = 4,       // '?' or '#'
-  kEscape = 8,     // '%'
-};
-constexpr std::array<uint8_t, 256> MakeOrdinaryTable() {
-  std::array<uint8_t, 256> table{};
-  for (size_t c = 0; c < 256; ++c) {
-    bool upper = c >= 'A' && c <= 'Z';
-    if (upper) table[c] = kNotInHost;
-    if (c <= 0x20 || c >= 0x7f) table[c] = kOdd;
-  }
-  auto set = [&table](std::string_view chars, unsigned bits) {
-    for (char c : chars) {
-      table[static_cast<unsigned char>(c)] = static_cast<uint8_t>(bits);
-    }
-  };
-  set("\"'<>[]\\^`{|}", kOdd);
-  set("@:", kNotInHost);
-  set("?#", kNotInHost | kMark);
-  set("%", kNotInHost | kEscape);
-  return table;
-}
-constexpr std::array<uint8_t, 256> kOrdinaryTable = MakeOrdinaryTable();
-
-unsigned ScanOrdinary(std::string_view text) {
-  unsigned seen = 0;
-#pragma GCC unroll 8
-  for (char c : text) seen |= kOrdinaryTable[static_cast<unsigned char>(c)];
-  return seen;
-}
-
 }  // namespace
 
 // Writes one URL into a Url; the methods are the standard's states, each for a
@@ -171,43 +129,19 @@ class UrlBuilder {
     url_.opaque_path_ = false;
   }
 
-  // Most links are "http" or "https", a plain host name and a path without
-  // anything to be encoded or resolved: they stand in the result as they are.
-  // Builds those, and returns false for all others; Build() would give the
-  // same result. One scan answers nearly every question that is asked of them.
+  // Builds a URL that stands in the result as it is (url/ordinary.h), and
+  // returns false for all others. Build() would give the same result.
   bool BuildOrdinary(std::string_view text) {
-    constexpr std::string_view kHttp = "http://";
-    constexpr std::string_view kHttps = "https://";
-    bool secure = text.starts_with(kHttps);
-    if (!secure && !text.starts_with(kHttp)) return false;
-    size_t begin = secure ? kHttps.size() : kHttp.size();
-    unsigned seen = ScanOrdinary(text.substr(begin));
-    size_t slash = text.find('/', begin);
-    if ((seen & kOdd) != 0 || slash == std::string_view::npos) return false;
-    std::string_view host = text.substr(begin, slash - begin);
-    bool plain = (seen & kNotInHost) == 0 || ScanOrdinary(host) == 0;
-    if (!plain || host.empty() || EndsInNumber(host)) return false;
-
-    size_t fragment = text.size();
-    size_t query = text.size();
-    if ((seen & kMark) != 0) {
-      fragment = std::min(text.find('#', slash), text.size());
-      query = std::min(text.substr(0, fragment).find('?', slash), fragment);
-    }
-    std::string_view path = text.substr(slash + 1, query - slash - 1);
-    if (HasSegmentWith('.', path) ||
-        ((seen & kEscape) != 0 && HasSegmentWith('%', path))) {
-      return false;
-    }
-    auto offset = [](size_t at) { return static_cast<uint32_t>(at); };
+    std::optional<OrdinaryUrl> parts = SplitOrdinary(text);
+    if (!parts) return false;
     url_.href_.assign(text);
-    url_.scheme_ = secure ? Scheme::kHttps : Scheme::kHttp;
-    url_.scheme_end_ = offset(begin - 3);
-    url_.username_end_ = url_.host_start_ = offset(begin);
+    url_.scheme_ = parts->secure ? Scheme::kHttps : Scheme::kHttp;
+    url_.scheme_end_ = parts->host - 3;
+    url_.username_end_ = url_.host_start_ = parts->host;
     url_.host_kind_ = HostKind::kDomain;
-    url_.host_end_ = url_.authority_end_ = url_.path_start_ = offset(slash);
-    if (query < fragment) url_.query_start_ = offset(query);
-    if (fragment < text.size()) url_.fragment_start_ = offset(fragment);
+    url_.host_end_ = url_.authority_end_ = url_.path_start_ = parts->path;
+    if (parts->query < parts->fragment) url_.query_start_ = parts->query;
+    if (parts->fragment < text.size()) url_.fragment_start_ = parts->fragment;
     return true;
   }
 

@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <iterator>
 #include <string>
+
+#include "base/random.h"
 
 namespace nephila::url {
 namespace {
@@ -106,6 +109,36 @@ TEST(Parser, EditsOfEmptyParts) {
   EXPECT_TRUE(url.has_fragment());
   url.RemoveQuery();
   EXPECT_EQ(url.href(), "http://h/#");
+}
+
+// "Http" keeps a link from the short way (url/ordinary.h).
+TEST(Parser, TheShortWayGivesTheSameAsTheGeneralOne) {
+  constexpr std::string_view kPieces[] = {
+      "a", "B",  ".",  "..", "/",    "//", "?", "#",   "%",   "%2e", "@", ":",
+      "1", "x",  "0x", "-",  "_",    "\\", "[", "]",   "'",   "\"",  " ", "\t",
+      "&", "=1", ";",  "~",  "\xc3", "{",  "|", "www", "com", "80"};
+  for (uint64_t seed = 0; seed < 200000; ++seed) {
+    Random random(seed);
+    std::string rest = random.Chance(0.8) ? "://example.com/" : "://";
+    for (uint64_t n = random.Below(8); n > 0; --n) {
+      rest += kPieces[random.Below(std::size(kPieces))];
+    }
+    Url shorter;
+    Url general;
+    bool parsed = Parse("http" + rest, nullptr, &shorter).has_value();
+    ASSERT_EQ(Parse("Http" + rest, nullptr, &general).has_value(), parsed)
+        << rest;
+    if (!parsed) continue;
+    ASSERT_EQ(shorter.href(), general.href()) << rest;
+    ASSERT_EQ(shorter.host(), general.host()) << rest;
+    ASSERT_EQ(shorter.path(), general.path()) << rest;
+    ASSERT_EQ(shorter.query(), general.query()) << rest;
+    ASSERT_EQ(shorter.has_query(), general.has_query()) << rest;
+    ASSERT_EQ(shorter.fragment(), general.fragment()) << rest;
+    ASSERT_EQ(shorter.has_fragment(), general.has_fragment()) << rest;
+    ASSERT_EQ(shorter.has_userinfo(), general.has_userinfo()) << rest;
+    ASSERT_EQ(shorter.host_kind(), general.host_kind()) << rest;
+  }
 }
 
 TEST(Parser, ResolvesOnABase) {

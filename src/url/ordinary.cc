@@ -1,0 +1,87 @@
+#include "url/ordinary.h"
+
+#include <algorithm>
+#include <array>
+
+#include "url/host.h"
+
+namespace nephila::url {
+namespace {
+
+// What a byte means, as bits so that a scan can OR them.
+enum : uint8_t {
+  kOdd = 1,        // removed, encoded or read as a slash somewhere in a URL
+  kNotInHost = 2,  // means something in an authority, or is upper case
+  kMark = 4,       // '?' or '#'
+  kEscape = 8,     // '%'
+};
+
+constexpr std::array<uint8_t, 256> MakeByteTable() {
+  std::array<uint8_t, 256> table{};
+  for (size_t c = 0; c < 256; ++c) {
+    bool upper = c >= 'A' && c <= 'Z';
+    if (upper) table[c] = kNotInHost;
+    if (c <= 0x20 || c >= 0x7f) table[c] = kOdd;
+  }
+  auto set = [&table](std::string_view chars, unsigned bits) {
+    for (char c : chars) {
+      table[static_cast<unsigned char>(c)] = static_cast<uint8_t>(bits);
+    }
+  };
+  set("\"'<>[]\\^`{|}", kOdd);
+  set("@:", kNotInHost);
+  set("?#", kNotInHost | kMark);
+  set("%", kNotInHost | kEscape);
+  return table;
+}
+constexpr std::array<uint8_t, 256> kByteTable = MakeByteTable();
+
+unsigned Scan(std::string_view text) {
+  unsigned seen = 0;
+#pragma GCC unroll 8
+  for (char c : text) seen |= kByteTable[static_cast<unsigned char>(c)];
+  return seen;
+}
+
+}  // namespace
+
+std::optional<OrdinaryUrl> SplitOrdinary(std::string_view text) {
+  constexpr std::string_view kHttp = "http://";
+  constexpr std::string_view kHttps = "https://";
+  bool secure = text.starts_with(kHttps);
+  if (!secure && !text.starts_with(kHttp)) return std::nullopt;
+  size_t begin = secure ? kHttps.size() : kHttp.size();
+  unsigned seen = Scan(text.substr(begin));
+  size_t slash = text.find('/', begin);
+  if ((seen & kOdd) != 0 || slash == std::string_view::npos) {
+    return std::nullopt;
+  }
+  std::string_view host = text.substr(begin, slash - begin);
+  bool plain = (seen & kNotInHost) == 0 || Scan(host) == 0;
+  if (!plain || host.empty() || EndsInNumber(host)) return std::nullopt;
+
+  size_t fragment = text.size();
+  size_t query = text.size();
+  if ((seen & kMark) != 0) {
+    fragment = std::min(text.find('#', slash), text.size());
+    query = std::min(text.substr(0, fragment).find('?', slash), fragment);
+  }
+  std::string_view path = text.substr(slash + 1, query - slash - 1);
+  if (HasSegmentWith('.', path) ||
+      ((seen & kEscape) != 0 && HasSegmentWith('%', path))) {
+    return std::nullopt;  // maybe a dot segment
+  }
+  auto offset = [](size_t at) { return static_cast<uint32_t>(at); };
+  return OrdinaryUrl{secure, offset(begin), offset(slash), offset(query),
+                     offset(fragment)};
+}
+
+bool HasSegmentWith(char first, std::string_view path) {
+  for (size_t i = path.find(first); i != std::string_view::npos;
+       i = path.find(first, i + 1)) {
+    if (i == 0 || path[i - 1] == '/' || path[i - 1] == '\\') return true;
+  }
+  return false;
+}
+
+}  // namespace nephila::url
