@@ -399,7 +399,7 @@ void FaultyFileSystem::FollowRename(const std::string& from,
     if (path == to) {
       path.clear();  // replaced: has no name any more
     } else if (path == from || path.starts_with(from + "/")) {
-      path = to + path.substr(from.size());
+      path.replace(0, from.size(), to);
     }
   }
 }

@@ -1,4 +1,5 @@
-// File and FileSystem: the only way nephila touches a disk.
+// File and FileSystem: the only way nephila's data reaches a disk (a log file
+// alone is written past them, log.h).
 //
 // RealFileSystem is the POSIX one; MemoryFileSystem is a twin that knows what
 // a power loss would take; FaultyFileSystem wraps either and fails on demand.
