@@ -52,10 +52,8 @@ std::optional<OrdinaryUrl> SplitOrdinary(std::string_view text) {
   if (!secure && !text.starts_with(kHttp)) return std::nullopt;
   size_t begin = secure ? kHttps.size() : kHttp.size();
   unsigned seen = Scan(text.substr(begin));
-  size_t slash = text.find('/', begin);
-  if ((seen & kOdd) != 0 || slash == std::string_view::npos) {
-    return std::nullopt;
-  }
+  if ((seen & kOdd) != 0) return std::nullopt;
+  size_t slash = std::min(text.find('/', begin), text.size());
   std::string_view host = text.substr(begin, slash - begin);
   bool plain = (seen & kNotInHost) == 0 || Scan(host) == 0;
   if (!plain || host.empty() || EndsInNumber(host)) return std::nullopt;
@@ -66,7 +64,8 @@ std::optional<OrdinaryUrl> SplitOrdinary(std::string_view text) {
     fragment = std::min(text.find('#', slash), text.size());
     query = std::min(text.substr(0, fragment).find('?', slash), fragment);
   }
-  std::string_view path = text.substr(slash + 1, query - slash - 1);
+  size_t path_begin = std::min(slash + 1, query);
+  std::string_view path = text.substr(path_begin, query - path_begin);
   if (HasSegmentWith('.', path) ||
       ((seen & kEscape) != 0 && HasSegmentWith('%', path))) {
     return std::nullopt;  // maybe a dot segment

@@ -16,7 +16,7 @@ namespace nephila::url {
 struct OrdinaryUrl {
   bool secure;        // https
   uint32_t host;      // behind "//"
-  uint32_t path;      // its first slash
+  uint32_t path;      // its slash; the end of a text that ends with the host
   uint32_t query;     // the '?'
   uint32_t fragment;  // the '#'
 };

@@ -140,6 +140,7 @@ class UrlBuilder {
     url_.username_end_ = url_.host_start_ = parts->host;
     url_.host_kind_ = HostKind::kDomain;
     url_.host_end_ = url_.authority_end_ = url_.path_start_ = parts->path;
+    if (parts->path == text.size()) url_.href_.push_back('/');
     if (parts->query < parts->fragment) url_.query_start_ = parts->query;
     if (parts->fragment < text.size()) url_.fragment_start_ = parts->fragment;
     return true;
