@@ -237,7 +237,8 @@ TEST(Cli, WrongUseIsOneLineAndAStatus) {
 TEST(Cli, HelpListsVerbsAndExitStatus) {
   Finished run = Nephila({"--help"});
   EXPECT_EQ(run.status, 0);
-  for (const char* word : {"url", "settings", "bench", "demo", "Exit status"}) {
+  for (const char* word :
+       {"url", "settings", "bench", "model", "demo", "Exit status"}) {
     EXPECT_NE(run.out.find(word), std::string::npos) << word;
   }
 }
@@ -263,6 +264,55 @@ TEST(CliDemo, ShowsWhatIsBuiltAndSaysWhatIsNot) {
   EXPECT_NE(run.out.find("there is no crawl yet"), std::string::npos);
   EXPECT_NE(run.out.find("(a page already known)"), std::string::npos);
   EXPECT_NE(run.out.find("dropped: scheme"), std::string::npos);
+}
+
+TEST(CliModel, PrintsThePapersFiguresBesideItsOwn) {
+  Finished run = Nephila({"model", "II", "vii"});
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_NE(
+      run.out.find("| 8T   | 1 GB | Polybot    | (2) | 660802.6 | 660,802 |"),
+      std::string::npos)
+      << run.out;
+  EXPECT_NE(run.out.find("VII: pages/s"), std::string::npos);
+  EXPECT_EQ(run.out.find("III:"), std::string::npos);
+}
+
+TEST(CliModel, JsonHasALinePerFigureAndNote) {
+  Finished run = Nephila({"model", "--json"});
+  ASSERT_EQ(run.status, 0) << run.err;
+  size_t differ = 0;
+  for (const nlohmann::json& line : JsonLines(run.out)) {
+    EXPECT_TRUE(line.contains("text") || line["computed"].is_number());
+    if (line.value("as", "") != "differs") continue;
+    ++differ;
+    EXPECT_TRUE(line.contains("note")) << line;
+  }
+  EXPECT_EQ(differ, 8u);
+  run = Nephila({"model", "--json", "iii"});
+  auto line = JsonLines(run.out).at(0);
+  EXPECT_EQ(line["table"], "III");
+  EXPECT_EQ(line["N"], "800M");
+  EXPECT_EQ(line["method"], "Mercator-B");
+  EXPECT_EQ(line["printed"], 4.48);
+  EXPECT_NEAR(line["computed"], 4.4869, 0.0001);
+  EXPECT_EQ(line["as"], "truncated");
+}
+
+TEST(CliModel, TakesParametersAndNamesThem) {
+  Finished run = Nephila({"model", "--b", "61", "--N", "8e8", "--R", "1e9",
+                          "--R", "2e9", "--json", "II"});
+  ASSERT_EQ(run.status, 0) << run.err;
+  auto lines = JsonLines(run.out);
+  ASSERT_EQ(lines.size(), 7u);
+  EXPECT_EQ(lines[5]["R"], "2 GB");
+  EXPECT_EQ(lines[5]["method"], "DRUM");
+  EXPECT_GT(lines[5]["computed"], 2.3734);  // 2 + p + 2H/b
+  EXPECT_LT(lines[5]["computed"], 2.3934);
+  std::string text = lines[6]["text"];
+  EXPECT_NE(text.find("b = 61 (not 110)"), std::string::npos) << text;
+  ExpectError({"model", "VIII"}, 2, "there are II III drum");
+  ExpectError({"model", "--p", "2"}, 2, "p = 2 is not in");
+  ExpectError({"model", "--b", "x"}, 2, "--b");
 }
 
 TEST(CliBenchUrl, PrintsTheNamesThatScriptsRelyOn) {

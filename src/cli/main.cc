@@ -15,6 +15,7 @@
 #include "cli/bench_url.h"
 #include "cli/demo.h"
 #include "cli/exit_code.h"
+#include "cli/model_cmd.h"
 #include "cli/settings_cmd.h"
 #include "cli/setup.h"
 #include "cli/url_cmd.h"
@@ -49,6 +50,7 @@ class CommandLine {
     AddUrl();
     AddSettings();
     AddBench();
+    AddModel();
     AddDemo();
   }
 
@@ -100,6 +102,10 @@ class CommandLine {
     }
     words.insert(words.end(), operands_.begin(), operands_.end());
     if (!verb_) return refuse(UnknownVerb(*app, words));
+    if (app == model_app_) {
+      model_options_.tables = std::move(words);
+      return {};
+    }
     if (app != url_app_ && !words.empty()) {
       return refuse(words[0] + ": " + app->get_name() + " takes no such word");
     }
@@ -183,6 +189,32 @@ class CommandLine {
     sub->add_flag("--json", bench_url_options_.json, "A line of JSON");
   }
 
+  void AddModel() {
+    std::string names;
+    for (std::string_view name : model::TableNames()) {
+      names.append(" ").append(name);
+    }
+    model_app_ = AddVerb(
+        &app_, "model",
+        "The papers' tables, computed: nephila model [--json] [TABLE...]\n"
+        "Tables:" +
+            names + "; all without a word",
+        [this](const Setup&) { return RunModel(model_options_, std::cout); });
+    model_app_->add_flag("--json", model_options_.json,
+                         "A line of JSON for each figure and note");
+    model::Parameters& parameters = model_options_.parameters;
+    model_app_->add_option("--N", parameters.pages, "pages; may be repeated")
+        ->allow_extra_args(false);
+    model_app_
+        ->add_option("--R", parameters.ram_bytes,
+                     "bytes of memory; may be repeated")
+        ->allow_extra_args(false);
+    for (const model::NamedParameter& named : model::Named(&parameters)) {
+      model_app_->add_option("--" + named.symbol, *named.value, named.doc)
+          ->capture_default_str();
+    }
+  }
+
   void AddDemo() {
     AddVerb(&app_, "demo", "Show what is built, without network",
             [](const Setup& setup) { return RunDemo(setup, std::cout); });
@@ -190,10 +222,12 @@ class CommandLine {
 
   CLI::App app_{"nephila, a web-scale web crawler", "nephila"};
   CLI::App* url_app_ = nullptr;
+  CLI::App* model_app_ = nullptr;
   SetupOptions setup_options_;
   UrlOptions url_options_;
   SettingsCmdOptions settings_cmd_options_;
   BenchUrlOptions bench_url_options_;
+  ModelOptions model_options_;
   std::vector<std::string> operands_;
   Verb verb_;
 };
