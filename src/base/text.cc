@@ -394,7 +394,7 @@ std::string HumanDuration(nanoseconds duration) {
   };
   // By what the rounding makes of it: 59m 59.9s is an hour.
   if (RoundedRatio(ns, kSecond) < 3600) return two(kSecond, 60, "m", "s");
-  constexpr uint64_t kMinutesPerDay = 24 * 60;
+  constexpr uint64_t kMinutesPerDay = 1440;
   if (RoundedRatio(ns, kMinute) < kMinutesPerDay) {
     return two(kMinute, 60, "h", "m");
   }
