@@ -20,8 +20,8 @@ constexpr size_t kLongestLabel = 63;  // RFC 1035 s2.3.4
 
 constexpr std::string_view kForbiddenInHost("\0\t\n\r #/:<>?@[\\]^|", 17);
 
-constexpr std::array<uint8_t, 256> MakeDomainTable() {
-  std::array<uint8_t, 256> table{};
+constexpr ByteTable MakeDomainTable() {
+  ByteTable table{};
   for (size_t c = 0; c < 256; ++c) {
     if (c <= 0x1f || c == 0x7f) table[c] = kForbidden;
     if (c >= 'A' && c <= 'Z') table[c] = kUpper;
@@ -31,17 +31,7 @@ constexpr std::array<uint8_t, 256> MakeDomainTable() {
     table[static_cast<unsigned char>(c)] = kForbidden;
   return table;
 }
-constexpr std::array<uint8_t, 256> kDomainTable = MakeDomainTable();
-
-unsigned ScanDomain(std::string_view domain) {
-  unsigned seen = 0;
-#pragma GCC unroll 8
-  for (char c : domain) {
-    seen = static_cast<uint8_t>(seen |
-                                kDomainTable[static_cast<unsigned char>(c)]);
-  }
-  return seen;
-}
+constexpr ByteTable kDomainTable = MakeDomainTable();
 
 // IPv4 --------------------------------------------------------------------
 
@@ -231,14 +221,15 @@ std::optional<HostKind> AppendHost(std::string_view host, bool special,
   if (!special) return AppendOpaqueHost(host, out);
 
   size_t begin = out->size();
-  unsigned seen = ScanDomain(host);
+  unsigned seen = ScanBytes(host, kDomainTable);
   if ((seen & kDecode) != 0) {
     std::string decoded;
     AppendDecoded(host, &decoded);
     if (!AppendDomainToAscii(decoded, out)) return std::nullopt;
     std::string_view ascii = std::string_view(*out).substr(begin);
     // Decoding may leave what may not stand there, a '%' among it.
-    if (ascii.empty() || ScanDomain(ascii) != 0) return std::nullopt;
+    if (ascii.empty() || ScanBytes(ascii, kDomainTable) != 0)
+      return std::nullopt;
   } else if ((seen & kForbidden) != 0) {
     return std::nullopt;
   } else if ((seen & kUpper) != 0) {

@@ -1,9 +1,9 @@
 #include "url/ordinary.h"
 
 #include <algorithm>
-#include <array>
 
 #include "url/host.h"
+#include "url/percent.h"
 
 namespace nephila::url {
 namespace {
@@ -16,8 +16,8 @@ enum : uint8_t {
   kEscape = 8,     // '%'
 };
 
-constexpr std::array<uint8_t, 256> MakeByteTable() {
-  std::array<uint8_t, 256> table{};
+constexpr ByteTable MakeByteTable() {
+  ByteTable table{};
   for (size_t c = 0; c < 256; ++c) {
     bool upper = c >= 'A' && c <= 'Z';
     if (upper) table[c] = kNotInHost;
@@ -34,14 +34,7 @@ constexpr std::array<uint8_t, 256> MakeByteTable() {
   set("%", kNotInHost | kEscape);
   return table;
 }
-constexpr std::array<uint8_t, 256> kByteTable = MakeByteTable();
-
-unsigned Scan(std::string_view text) {
-  unsigned seen = 0;
-#pragma GCC unroll 8
-  for (char c : text) seen |= kByteTable[static_cast<unsigned char>(c)];
-  return seen;
-}
+constexpr ByteTable kByteTable = MakeByteTable();
 
 }  // namespace
 
@@ -51,11 +44,11 @@ std::optional<OrdinaryUrl> SplitOrdinary(std::string_view text) {
   bool secure = text.starts_with(kHttps);
   if (!secure && !text.starts_with(kHttp)) return std::nullopt;
   size_t begin = secure ? kHttps.size() : kHttp.size();
-  unsigned seen = Scan(text.substr(begin));
+  unsigned seen = ScanBytes(text.substr(begin), kByteTable);
   if ((seen & kOdd) != 0) return std::nullopt;
   size_t slash = std::min(text.find('/', begin), text.size());
   std::string_view host = text.substr(begin, slash - begin);
-  bool plain = (seen & kNotInHost) == 0 || Scan(host) == 0;
+  bool plain = (seen & kNotInHost) == 0 || ScanBytes(host, kByteTable) == 0;
   if (!plain || host.empty() || EndsInNumber(host)) return std::nullopt;
 
   size_t fragment = text.size();

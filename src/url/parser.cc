@@ -1,7 +1,6 @@
 #include "url/parser.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <string>
 
@@ -96,8 +95,8 @@ enum : uint8_t {
   kDot = 4,        // '.'
   kPercent = 8,    // '%': maybe of "%2e", which is a dot too
 };
-constexpr std::array<uint8_t, 256> MakePathTable() {
-  std::array<uint8_t, 256> table{};
+constexpr ByteTable MakePathTable() {
+  ByteTable table{};
   for (size_t c = 0; c < 256; ++c) {
     if (InSet(static_cast<char>(c), kPath)) table[c] = kEncode;
   }
@@ -106,14 +105,7 @@ constexpr std::array<uint8_t, 256> MakePathTable() {
   table['%'] = kPercent;
   return table;
 }
-constexpr std::array<uint8_t, 256> kPathTable = MakePathTable();
-
-unsigned ScanPath(std::string_view path) {
-  unsigned seen = 0;
-#pragma GCC unroll 8
-  for (char c : path) seen |= kPathTable[static_cast<unsigned char>(c)];
-  return seen;
-}
+constexpr ByteTable kPathTable = MakePathTable();
 
 }  // namespace
 
@@ -413,7 +405,7 @@ class UrlBuilder {
     size_t end = std::min(text.find('#'), text.size());
     end = std::min(text.substr(0, end).find('?'), end);
     std::string_view path = text.substr(0, end);
-    unsigned seen = ScanPath(path);
+    unsigned seen = ScanBytes(path, kPathTable);
     bool slow = (seen & kEncode) != 0 ||
                 ((seen & kBackslash) != 0 && special()) ||
                 url_.scheme_ == Scheme::kFile ||

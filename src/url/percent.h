@@ -57,6 +57,18 @@ constexpr char ToLower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
 }
 
+// What the bytes of a text mean, as bits, by their value.
+using ByteTable = std::array<uint8_t, 256>;
+
+// The meanings of all bytes of a text, ORed: one scan without a branch answers
+// whether there is anything in it that needs a closer look.
+inline unsigned ScanBytes(std::string_view text, const ByteTable& table) {
+  unsigned seen = 0;
+#pragma GCC unroll 8
+  for (char c : text) seen |= table[static_cast<unsigned char>(c)];
+  return seen;
+}
+
 // The value of a hexadecimal digit, or -1.
 constexpr int HexValue(char c) {
   if (c >= '0' && c <= '9') return c - '0';
