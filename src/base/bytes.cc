@@ -1,5 +1,6 @@
 #include "base/bytes.h"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 
@@ -44,6 +45,17 @@ uint32_t FrameHead(uint64_t salt, uint32_t length) {
                    {length_bytes.data(), length_bytes.size()});
   // One salt in 2^32 would make zeros an empty frame.
   return crc != 0 ? crc : 1;
+}
+
+void AppendFrameHeader(std::string& out, std::string_view payload,
+                       uint64_t salt) {
+  NEPHILA_CHECK(payload.size() <= std::numeric_limits<uint32_t>::max());
+  const auto length = static_cast<uint32_t>(payload.size());
+  const uint32_t head = FrameHead(salt, length);
+  ByteWriter writer(out);
+  writer.U32(length);
+  writer.U32(head);
+  writer.U32(ExtendCrc32c(head, payload));
 }
 
 }  // namespace
@@ -113,14 +125,14 @@ Result<std::string_view, ReadError> ByteReader::Raw(uint64_t size) {
 }
 
 void AppendFrame(std::string& out, std::string_view payload, uint64_t salt) {
-  NEPHILA_CHECK(payload.size() <= std::numeric_limits<uint32_t>::max());
-  const auto length = static_cast<uint32_t>(payload.size());
-  const uint32_t head = FrameHead(salt, length);
-  ByteWriter writer(out);
-  writer.U32(length);
-  writer.U32(head);
-  writer.U32(ExtendCrc32c(head, payload));
-  writer.Raw(payload);
+  AppendFrameHeader(out, payload, salt);
+  out.append(payload);
+}
+
+void SealFrame(char* frame, size_t payload_bytes, uint64_t salt) {
+  std::string header;
+  AppendFrameHeader(header, {frame + kFrameHeaderBytes, payload_bytes}, salt);
+  std::copy(header.begin(), header.end(), frame);
 }
 
 Result<std::string_view, FrameError> ReadFrame(ByteReader& reader,

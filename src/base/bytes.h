@@ -88,6 +88,10 @@ inline constexpr size_t kFrameHeaderBytes = 12;
 // REQUIRES: payload below 4 GiB.
 void AppendFrame(std::string& out, std::string_view payload, uint64_t salt);
 
+// The same in place: `frame` has the payload already, behind room for the
+// header, which this fills in. For payloads too large to copy.
+void SealFrame(char* frame, size_t payload_bytes, uint64_t salt);
+
 // The next payload, of at most `max_payload` bytes. After a loss of power the
 // tail of a file can be zeros or an older generation's frames: kCorrupt where a
 // log is read to its end means no more than kTruncated does, and only what

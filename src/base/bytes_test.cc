@@ -284,6 +284,14 @@ TEST_F(FrameTest, TakesNoPayloadOfAnotherFrame) {
   EXPECT_EQ(ReadFrame(reader, 1, 4).error(), FrameError::kCorrupt);
 }
 
+TEST_F(FrameTest, SealingInPlaceMakesTheSameFrame) {
+  std::string appended;
+  AppendFrame(appended, "123456789", 7);
+  std::string sealed = std::string(kFrameHeaderBytes, 'x') + "123456789";
+  SealFrame(sealed.data(), 9, 7);
+  EXPECT_EQ(sealed, appended);
+}
+
 TEST_F(FrameTest, RefusesMoreThanTheReaderAllows) {
   std::string out;
   AppendFrame(out, "12345", 7);

@@ -1,0 +1,151 @@
+#include "drum/block_file.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "base/check.h"
+#include "base/random.h"
+
+namespace nephila::drum {
+namespace {
+
+class Stopwatch {
+ public:
+  explicit Stopwatch(std::atomic<uint64_t>& sum) : sum_(sum) {}
+  ~Stopwatch() {
+    const auto spent = std::chrono::steady_clock::now() - begin_;
+    sum_.fetch_add(
+        static_cast<uint64_t>(std::chrono::nanoseconds(spent).count()),
+        std::memory_order_relaxed);
+  }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+ private:
+  std::atomic<uint64_t>& sum_;
+  const std::chrono::steady_clock::time_point begin_ =
+      std::chrono::steady_clock::now();
+};
+
+uint64_t BlockSalt(uint64_t file_salt, uint64_t offset) {
+  uint64_t state = file_salt ^ offset;
+  return NextSplitMix(state);
+}
+
+Result<std::unique_ptr<File>> OpenPastCache(FileSystem& fs,
+                                            const std::string& path,
+                                            OpenMode mode) {
+  auto file = fs.Open(path, OpenOptions(mode, /*is_direct=*/true));
+  if (file.has_value() || file.error().code != ErrorCode::kUnsupported) {
+    return file;
+  }
+  // Open may have made the file before it saw that it cannot.
+  return fs.Open(path, mode == OpenMode::kCreateNew ? OpenMode::kCreate : mode);
+}
+
+}  // namespace
+
+BlockBuffer::BlockBuffer(size_t payload_bytes) { Reserve(payload_bytes); }
+
+void BlockBuffer::Free::operator()(char* bytes) const { std::free(bytes); }
+
+void BlockBuffer::Reserve(size_t payload_bytes) {
+  const size_t wanted = RoundUpToPage(kFrameHeaderBytes + payload_bytes);
+  if (wanted <= capacity_) return;
+  bytes_.reset();
+  auto* bytes =
+      static_cast<char*>(std::aligned_alloc(kDirectAlignment, wanted));
+  if (bytes == nullptr) throw std::bad_alloc();
+  bytes_.reset(bytes);
+  capacity_ = wanted;
+}
+
+Result<std::unique_ptr<BlockFile>> BlockFile::Create(FileSystem& fs,
+                                                     const std::string& path,
+                                                     uint64_t salt,
+                                                     IoCounts& counts) {
+  NEPHILA_TRY(auto file, OpenPastCache(fs, path, OpenMode::kCreateNew));
+  return std::unique_ptr<BlockFile>(
+      new BlockFile(std::move(file), salt, 0, counts));
+}
+
+Result<std::unique_ptr<BlockFile>> BlockFile::Open(FileSystem& fs,
+                                                   const std::string& path,
+                                                   uint64_t salt, uint64_t end,
+                                                   IoCounts& counts) {
+  NEPHILA_TRY(auto file, OpenPastCache(fs, path, OpenMode::kReadWrite));
+  NEPHILA_TRY(const uint64_t size, file->Size());
+  if (size < end) {
+    return Unexpected(
+        Error{ErrorCode::kCorruption, FilePlace("reading", path, size) +
+                                          ": the file ends before offset " +
+                                          std::to_string(end)});
+  }
+  return std::unique_ptr<BlockFile>(
+      new BlockFile(std::move(file), salt, end, counts));
+}
+
+Result<BlockPlace> BlockFile::Append(BlockBuffer& buffer,
+                                     size_t payload_bytes) {
+  NEPHILA_CHECK(payload_bytes <= buffer.payload_capacity());
+  BlockPlace place{0, static_cast<uint32_t>(payload_bytes)};
+  const uint64_t bytes = place.pages();
+  place.offset = end_.fetch_add(bytes, std::memory_order_acq_rel);
+  char* block = buffer.payload() - kFrameHeaderBytes;
+  const size_t used = kFrameHeaderBytes + payload_bytes;
+  std::memset(block + used, 0, bytes - used);
+  SealFrame(block, payload_bytes, BlockSalt(salt_, place.offset));
+  {
+    Stopwatch stopwatch(counts_.write_ns);
+    NEPHILA_RETURN_IF_ERROR(
+        file_->Write(place.offset, buffer.pages().first(bytes)));
+    if (!file_->direct()) file_->StartWriteback(place.offset, bytes);
+  }
+  counts_.bytes_written.fetch_add(bytes, std::memory_order_relaxed);
+  return place;
+}
+
+Status BlockFile::ReadPages(uint64_t offset, uint64_t bytes,
+                            BlockBuffer& buffer) {
+  buffer.Reserve(bytes - kFrameHeaderBytes);
+  {
+    Stopwatch stopwatch(counts_.read_ns);
+    NEPHILA_RETURN_IF_ERROR(
+        file_->ReadExact(offset, buffer.pages().first(bytes)));
+    if (!file_->direct()) file_->Advise(offset, bytes, Advice::kDontNeed);
+  }
+  counts_.bytes_read.fetch_add(bytes, std::memory_order_relaxed);
+  return {};
+}
+
+Result<std::string_view> BlockFile::CheckBlock(
+    const BlockPlace& place, std::span<const std::byte> pages) const {
+  ByteReader reader(pages.first(kFrameHeaderBytes + place.payload_bytes));
+  auto payload =
+      ReadFrame(reader, BlockSalt(salt_, place.offset), place.payload_bytes);
+  if (!payload.has_value() || payload->size() != place.payload_bytes) {
+    return Unexpected(
+        Error{ErrorCode::kCorruption,
+              FilePlace("reading", path(), place.offset) +
+                  ": the block there is damaged or not the one expected"});
+  }
+  return *payload;
+}
+
+Result<std::string_view> BlockFile::Read(const BlockPlace& place,
+                                         BlockBuffer& buffer) {
+  NEPHILA_RETURN_IF_ERROR(ReadPages(place.offset, place.pages(), buffer));
+  return CheckBlock(place, buffer.pages());
+}
+
+Status BlockFile::Sync() {
+  NEPHILA_RETURN_IF_ERROR(file_->Sync());
+  if (!file_->direct()) file_->Advise(0, 0, Advice::kDontNeed);
+  return {};
+}
+
+}  // namespace nephila::drum
