@@ -1,0 +1,118 @@
+// RunBlock, RunBlockBuilder: the payload of a run's block, in and out.
+//
+//   u8 version and flags, varint count, u64 first key, gaps (rice.h),
+//   a bit per record if there is a tombstone, varint sizes of kVariable
+//   values, values. A tombstone has neither size nor value.
+//
+// Threads: one per object.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/result.h"
+#include "drum/block_file.h"
+#include "drum/value.h"
+
+namespace nephila::drum {
+
+// With header and padding. Only a record that does not fit has more.
+inline constexpr size_t kRunBlockBytes = size_t{64} << 10;
+inline constexpr size_t kRunBlockPayload = kRunBlockBytes - kFrameHeaderBytes;
+inline constexpr size_t kMaxRunBlockRecords = 65535;
+// A block of one record of kMaxValueBytes, with room for what else is in it.
+inline constexpr uint64_t kMaxRunBlockPages =
+    RoundUpToPage(kMaxValueBytes + kPageBytes) / kPageBytes;
+
+// A decoded block. Values point into the payload.
+struct RunBlock {
+  std::vector<uint64_t> keys;
+  std::string_view tombstones;  // bitmap; empty if there are none
+  std::string_view values;
+  // Where the value of each record ends; empty if `fixed_bytes` says it.
+  std::vector<uint32_t> value_ends;
+  uint32_t fixed_bytes = 0;
+
+  bool is_tombstone(size_t i) const {
+    return !tombstones.empty() &&
+           ((static_cast<unsigned char>(tombstones[i / 8]) >> (i % 8)) & 1) !=
+               0;
+  }
+  std::string_view value(size_t i) const {
+    if (value_ends.empty()) {
+      return values.substr(i * fixed_bytes, fixed_bytes);
+    }
+    const size_t begin = i == 0 ? 0 : value_ends[i - 1];
+    return values.substr(begin, value_ends[i] - begin);
+  }
+};
+
+enum class RunBlockError : uint8_t {
+  kVersion,  // of a later program
+  kHead,     // truncated, or no count of records
+  kKeys,     // not the code of so many ascending keys
+  kTombstones,
+  kValues,
+};
+std::string_view RunBlockErrorText(RunBlockError error);
+
+// Into `block`, whose memory is used again. Trusts nothing in the payload.
+Result<void, RunBlockError> DecodeRunBlock(std::string_view payload,
+                                           ValueFormat format, RunBlock& block);
+
+struct RunBlockShape {
+  uint64_t first_key = 0;
+  uint64_t last_key = 0;
+  uint16_t count = 0;
+  uint16_t tombstones = 0;
+};
+
+// Gathers records, and cuts them into blocks that are as full as can be.
+class RunBlockBuilder {
+ public:
+  explicit RunBlockBuilder(ValueFormat format);
+
+  // REQUIRES: ascending keys, values as the format says, not full().
+  void Add(uint64_t key, std::string_view value);
+  void AddTombstone(uint64_t key);
+  // As many as there is room for; returns how many. For kNone.
+  size_t AddKeys(std::span<const uint64_t> keys);
+
+  bool empty() const { return begin_ == keys_.size(); }
+  // Whether there is enough for a block, so that one should be cut now.
+  bool full() const;
+
+  // Cuts a block off the front, into `payload`. REQUIRES: not empty.
+  RunBlockShape Cut(std::string& payload);
+
+ private:
+  size_t size() const { return keys_.size() - begin_; }
+  void CheckAscends(uint64_t key);
+  void Push(uint64_t key, bool tombstone, std::string_view value);
+  size_t Fit(unsigned parameter) const;
+  size_t ChooseCount(unsigned& parameter) const;
+  void DropFront(size_t count);
+
+  const ValueFormat format_;
+  // Records from begin_ on are yet to be cut.
+  size_t begin_ = 0;
+  std::vector<uint64_t> keys_;
+  // Of the same records unless the format is kNone: where its value ends in
+  // values_, and what all up to it take in a block with their sizes.
+  std::vector<uint64_t> value_ends_;
+  std::vector<uint64_t> cost_ends_;
+  std::string values_;
+  // The positions in keys_ of tombstones, ascending.
+  std::vector<size_t> tombstones_;
+  uint64_t dropped_value_bytes_ = 0;
+  uint64_t dropped_cost_bytes_ = 0;
+  bool has_last_ = false;
+  uint64_t last_key_ = 0;
+};
+
+}  // namespace nephila::drum
