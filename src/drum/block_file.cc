@@ -92,21 +92,35 @@ Result<std::unique_ptr<BlockFile>> BlockFile::Open(FileSystem& fs,
 Result<BlockPlace> BlockFile::Append(BlockBuffer& buffer,
                                      size_t payload_bytes) {
   NEPHILA_CHECK(payload_bytes <= buffer.payload_capacity());
-  BlockPlace place{0, static_cast<uint32_t>(payload_bytes)};
-  const uint64_t bytes = place.pages();
-  place.offset = end_.fetch_add(bytes, std::memory_order_acq_rel);
-  char* block = buffer.payload() - kFrameHeaderBytes;
-  const size_t used = kFrameHeaderBytes + payload_bytes;
-  std::memset(block + used, 0, bytes - used);
-  SealFrame(block, payload_bytes, BlockSalt(salt_, place.offset));
+  const auto size = static_cast<uint32_t>(payload_bytes);
+  NEPHILA_TRY(const uint64_t offset, AppendMany(buffer, {&size, 1}));
+  return BlockPlace{offset, size};
+}
+
+Result<uint64_t> BlockFile::AppendMany(
+    BlockBuffer& buffer, std::span<const uint32_t> payload_bytes) {
+  uint64_t bytes = 0;
+  for (const uint32_t size : payload_bytes) {
+    bytes += BlockPlace{0, size}.pages();
+  }
+  NEPHILA_CHECK(bytes <= buffer.pages().size());
+  const uint64_t offset = end_.fetch_add(bytes, std::memory_order_acq_rel);
+  uint64_t done = 0;
+  for (const uint32_t size : payload_bytes) {
+    char* block = buffer.payload() - kFrameHeaderBytes + done;
+    const BlockPlace place{offset + done, size};
+    const size_t used = kFrameHeaderBytes + size;
+    std::memset(block + used, 0, place.pages() - used);
+    SealFrame(block, size, BlockSalt(salt_, place.offset));
+    done += place.pages();
+  }
   {
     Stopwatch stopwatch(counts_.write_ns);
-    NEPHILA_RETURN_IF_ERROR(
-        file_->Write(place.offset, buffer.pages().first(bytes)));
-    if (!file_->direct()) file_->StartWriteback(place.offset, bytes);
+    NEPHILA_RETURN_IF_ERROR(file_->Write(offset, buffer.pages().first(bytes)));
+    if (!file_->direct()) file_->StartWriteback(offset, bytes);
   }
   counts_.bytes_written.fetch_add(bytes, std::memory_order_relaxed);
-  return place;
+  return offset;
 }
 
 Status BlockFile::ReadPages(uint64_t offset, uint64_t bytes,
@@ -128,12 +142,28 @@ Result<std::string_view> BlockFile::CheckBlock(
   auto payload =
       ReadFrame(reader, BlockSalt(salt_, place.offset), place.payload_bytes);
   if (!payload.has_value() || payload->size() != place.payload_bytes) {
-    return Unexpected(
-        Error{ErrorCode::kCorruption,
-              FilePlace("reading", path(), place.offset) +
-                  ": the block there is damaged or not the one expected"});
+    return Unexpected(Damage(place.offset));
   }
   return *payload;
+}
+
+Result<std::string_view> BlockFile::CheckPages(
+    uint64_t offset, std::span<const std::byte> pages) const {
+  ByteReader reader(pages);
+  auto payload =
+      ReadFrame(reader, BlockSalt(salt_, offset),
+                static_cast<uint32_t>(pages.size() - kFrameHeaderBytes));
+  if (!payload.has_value() ||
+      RoundUpToPage(reader.position()) != pages.size()) {
+    return Unexpected(Damage(offset));
+  }
+  return *payload;
+}
+
+Error BlockFile::Damage(uint64_t offset) const {
+  return {ErrorCode::kCorruption,
+          FilePlace("reading", path(), offset) +
+              ": the block there is damaged or not the one expected"};
 }
 
 Result<std::string_view> BlockFile::Read(const BlockPlace& place,

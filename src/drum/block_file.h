@@ -99,6 +99,12 @@ class BlockFile {
   // writes it at the end of the file. After an error its place stays unused.
   Result<BlockPlace> Append(BlockBuffer& buffer, size_t payload_bytes);
 
+  // The same for several blocks with one write. They lie in the buffer's pages,
+  // each from a page on: room for the header, the payload, up to the next page.
+  // Returns the place of the first; the others follow in order.
+  Result<uint64_t> AppendMany(BlockBuffer& buffer,
+                              std::span<const uint32_t> payload_bytes);
+
   // The payload of a block, checked; it lies in `buffer`. kCorruption, naming
   // file and offset, for anything else than what was appended there.
   Result<std::string_view> Read(const BlockPlace& place, BlockBuffer& buffer);
@@ -107,6 +113,9 @@ class BlockFile {
   // pages. `CheckBlock` then vouches for each block in it.
   Status ReadPages(uint64_t offset, uint64_t bytes, BlockBuffer& buffer);
   Result<std::string_view> CheckBlock(const BlockPlace& place,
+                                      std::span<const std::byte> pages) const;
+  // For a block at `offset` of which only the pages are known: all of `pages`.
+  Result<std::string_view> CheckPages(uint64_t offset,
                                       std::span<const std::byte> pages) const;
 
   Status Sync();
@@ -118,6 +127,8 @@ class BlockFile {
   BlockFile(std::unique_ptr<File> file, uint64_t salt, uint64_t end,
             IoCounts& counts)
       : file_(std::move(file)), salt_(salt), end_(end), counts_(counts) {}
+
+  Error Damage(uint64_t offset) const;
 
   const std::unique_ptr<File> file_;
   const uint64_t salt_;

@@ -79,6 +79,39 @@ TEST_F(BlockFileTest, AFlippedBitAnywhereInABlockIsCorruption) {
   EXPECT_TRUE(file->Read(place, buffer).has_value());
 }
 
+TEST_F(BlockFileTest, SeveralBlocksAreAppendedInOneGo) {
+  auto file = *BlockFile::Create(fs_, "store/a", 1, counts_);
+  const std::vector<uint32_t> sizes = {5, 4085, 0, 4084};
+  BlockBuffer buffer(6 * kPageBytes);
+  // What was in it before must not get into the padding.
+  std::memset(buffer.pages().data(), 'x', buffer.pages().size());
+  ASSERT_EQ(*file->AppendMany(buffer, {}), 0U);
+  ASSERT_EQ(*file->AppendMany(buffer, sizes), 0U);
+  ASSERT_EQ(*file->AppendMany(buffer, sizes), 5 * kPageBytes);
+  EXPECT_EQ(file->end(), 10 * kPageBytes);
+  EXPECT_EQ(counts_.bytes_written, 10 * kPageBytes);
+  ASSERT_TRUE(file->ReadPages(0, 10 * kPageBytes, buffer).has_value());
+  uint64_t offset = 0;
+  for (const uint32_t size : {5, 4085, 0, 4084, 5, 4085, 0, 4084}) {
+    const BlockPlace place{offset, size};
+    const auto pages = buffer.pages().subspan(offset, place.pages());
+    const std::string payload(size, 'x');
+    EXPECT_EQ(*file->CheckBlock(place, pages), payload);
+    EXPECT_EQ(*file->CheckPages(offset, pages), payload);
+    const auto padding = pages.subspan(kFrameHeaderBytes + size);
+    EXPECT_TRUE(std::all_of(padding.begin(), padding.end(),
+                            [](std::byte b) { return b == std::byte{0}; }));
+    // Other pages than the block has are not its own.
+    EXPECT_FALSE(file->CheckPages(offset + kPageBytes, pages).has_value());
+    if (offset + 3 * kPageBytes <= file->end()) {
+      const auto more = buffer.pages().subspan(offset, 3 * kPageBytes);
+      EXPECT_FALSE(file->CheckPages(offset, more).has_value());
+    }
+    offset = place.end();
+  }
+  EXPECT_EQ(offset, file->end());
+}
+
 TEST_F(BlockFileTest, AFileThatEndsTooEarlyIsCorruption) {
   {
     auto file = *BlockFile::Create(fs_, "store/a", 1, counts_);

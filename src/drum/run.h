@@ -20,6 +20,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/bytes.h"
@@ -29,6 +30,7 @@
 #include "drum/block_file.h"
 #include "drum/record_source.h"
 #include "drum/run_block.h"
+#include "drum/run_index.h"
 #include "drum/value.h"
 
 namespace nephila::drum {
@@ -44,14 +46,6 @@ struct RunInfo {
   bool operator==(const RunInfo&) const = default;
   void AppendTo(ByteWriter& writer) const;
   static Result<RunInfo, ReadError> Parse(ByteReader& reader);
-};
-
-// An entry of the index, in memory and (little-endian, packed) in the file.
-struct RunIndexEntry {
-  uint64_t first_key = 0;
-  uint32_t page = 0;  // offset / kPageBytes
-  uint16_t pages = 0;
-  uint16_t count = 0;  // of records
 };
 
 class RunWriter {
@@ -99,8 +93,8 @@ class RunWriter {
 };
 
 // Records come in ascending order, each key once (a bug of the caller's
-// otherwise, which ends the process). Holds up to 65 535 records, or the values
-// of a block, back from encoding, and 1 MiB of blocks back from the file.
+// otherwise, which ends the process). Holds back up to 131 070 records or 256
+// KiB of values from encoding, and 1 MiB of blocks from the file.
 class RunWriter::Part {
  public:
   ~Part();
@@ -121,12 +115,13 @@ class RunWriter::Part {
   friend class RunWriter;
   explicit Part(RunWriter& writer);
 
-  Status EncodeBlock();
+  // Encodes what fills blocks, or `all`.
+  Status Encode(bool all);
+  Status Gather(const RunBlockShape& shape);
   Status WriteExtent();
-  void Note(const BlockPlace& place, const RunBlockShape& shape);
 
   RunWriter& writer_;
-  RunBlockBuilder pending_;
+  RunBlockBuilder builder_;
   std::string payload_;
   // Encoded blocks, each from a page on, to be sealed and written together.
   BlockBuffer extent_;

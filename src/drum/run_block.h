@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -75,7 +76,7 @@ struct RunBlockShape {
 // Gathers records, and cuts them into blocks that are as full as can be.
 class RunBlockBuilder {
  public:
-  explicit RunBlockBuilder(ValueFormat format);
+  explicit RunBlockBuilder(ValueFormat format) : format_(format) {}
 
   // REQUIRES: ascending keys, values as the format says, not full().
   void Add(uint64_t key, std::string_view value);
@@ -83,36 +84,39 @@ class RunBlockBuilder {
   // As many as there is room for; returns how many. For kNone.
   size_t AddKeys(std::span<const uint64_t> keys);
 
-  bool empty() const { return begin_ == keys_.size(); }
-  // Whether there is enough for a block, so that one should be cut now.
+  // Whether blocks are to be cut before more is added.
   bool full() const;
-
-  // Cuts a block off the front, into `payload`. REQUIRES: not empty.
-  RunBlockShape Cut(std::string& payload);
+  // Cuts a block off the front, into `payload`. Nothing, once what is left
+  // would not fill one; or, with `all`, once nothing is left.
+  std::optional<RunBlockShape> Cut(bool all, std::string& payload);
 
  private:
-  size_t size() const { return keys_.size() - begin_; }
+  // Room for two of the longest blocks: moving the rest to the front is then
+  // rare.
+  static constexpr size_t kMaxRecords = 2 * kMaxRunBlockRecords;
+  static constexpr size_t kMaxCostBytes = 4 * kRunBlockBytes;
+
   void CheckAscends(uint64_t key);
-  void Push(uint64_t key, bool tombstone, std::string_view value);
-  size_t Fit(unsigned parameter) const;
+  void Push(uint64_t key, std::string_view value, uint64_t cost);
+  // How many records make up the next block, and the best parameter for them.
   size_t ChooseCount(unsigned& parameter) const;
-  void DropFront(size_t count);
+  void AppendValues(size_t end, std::span<const size_t> tombstones,
+                    std::string& payload) const;
+  void DropCut();
 
   const ValueFormat format_;
   // Records from begin_ on are yet to be cut.
   size_t begin_ = 0;
   std::vector<uint64_t> keys_;
-  // Of the same records unless the format is kNone: where its value ends in
-  // values_, and what all up to it take in a block with their sizes.
+  // The positions in keys_ of tombstones, ascending.
+  std::vector<size_t> tombstones_;
+  // Unless the format is kNone, for each of keys_: where its value ends in
+  // values_, and the bytes of all values up to it with their sizes.
   std::vector<uint64_t> value_ends_;
   std::vector<uint64_t> cost_ends_;
   std::string values_;
-  // The positions in keys_ of tombstones, ascending.
-  std::vector<size_t> tombstones_;
-  uint64_t dropped_value_bytes_ = 0;
-  uint64_t dropped_cost_bytes_ = 0;
-  bool has_last_ = false;
-  uint64_t last_key_ = 0;
+  // Of records that are gone from the vectors or not.
+  std::optional<uint64_t> last_key_;
 };
 
 }  // namespace nephila::drum
