@@ -1,6 +1,12 @@
 #include "drum/aux_block.h"
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 #include <algorithm>
+#include <bit>
+#include <cstring>
 #include <limits>
 #include <optional>
 
@@ -8,6 +14,7 @@ namespace nephila::drum {
 namespace {
 
 constexpr size_t kBucketBytes = 2;
+constexpr char kNewline = '\n';
 // A codec and three varints.
 constexpr size_t kMaxHeaderBytes = 1 + 3 * 10;
 
@@ -49,10 +56,11 @@ std::optional<Head> ReadHead(ByteReader& reader, bool has_buckets,
   }
   const std::optional<Codec> codec = CodecFromByte(*codec_byte);
   if (!codec.has_value()) return std::nullopt;
-  // In this order no sum and no product overflows. A length takes a byte, so
-  // there are no more records than bytes of them.
-  if (*lengths_bytes > max_raw_bytes || *records > *lengths_bytes ||
-      *text_bytes > max_raw_bytes - *lengths_bytes) {
+  // In this order no sum and no product overflows. Each record has a byte of
+  // length or a newline, so there are no more of them than of those.
+  if (*lengths_bytes > max_raw_bytes ||
+      *text_bytes > max_raw_bytes - *lengths_bytes ||
+      *records > (*lengths_bytes > 0 ? *lengths_bytes : *text_bytes)) {
     return std::nullopt;
   }
   const uint64_t buckets_bytes = has_buckets ? *records * kBucketBytes : 0;
@@ -65,15 +73,16 @@ std::optional<Head> ReadHead(ByteReader& reader, bool has_buckets,
               *text_bytes, *buckets};
 }
 
-// Whether `lengths` are exactly that many varints as Add writes them, and
-// together the text.
-bool LengthsFit(std::string_view lengths, uint32_t records,
-                uint64_t text_bytes) {
+// Calls `record` with the length of each; false unless `lengths` are exactly
+// that many varints as Add writes them, and together the text.
+template <typename F>
+bool ReadLengths(std::string_view lengths, uint32_t records,
+                 uint64_t text_bytes, F record) {
   const auto* at = reinterpret_cast<const unsigned char*>(lengths.data());
   const auto* const end = at + lengths.size();
   uint64_t sum = 0;
-  uint64_t found = 0;
-  for (; at != end; ++found) {
+  for (uint32_t found = 0; found < records; ++found) {
+    if (at == end) return false;
     uint64_t length = *at++;
     if (length >= 0x80) {
       length &= 0x7F;
@@ -87,10 +96,48 @@ bool LengthsFit(std::string_view lengths, uint32_t records,
         break;
       }
     }
-    // No overflow: below 2^32 lengths of below 2^35.
     sum += length;
+    if (sum > text_bytes) return false;
+    record(static_cast<uint32_t>(length));
   }
-  return found == records && sum == text_bytes;
+  return at == end && sum == text_bytes;
+}
+
+const char* FindNewline(std::string_view text) {
+  if (text.empty()) return nullptr;
+  return static_cast<const char*>(
+      std::memchr(text.data(), kNewline, text.size()));
+}
+
+// Puts the place of each newline into `ends`; false unless there are exactly
+// that many and the text ends with the last.
+bool FindLines(std::string_view text, uint32_t records, uint32_t* ends) {
+  uint32_t found = 0;
+  size_t at = 0;
+#ifdef __SSE2__
+  // By memchr a line of 60 bytes takes 12 ns, so 6.
+  const __m128i newlines = _mm_set1_epi8(kNewline);
+  for (; text.size() - at >= 64; at += 64) {
+    uint64_t mask = 0;
+    for (size_t i = 0; i < 4; ++i) {
+      const __m128i bytes = _mm_loadu_si128(
+          reinterpret_cast<const __m128i*>(text.data() + at + 16 * i));
+      const int equal = _mm_movemask_epi8(_mm_cmpeq_epi8(bytes, newlines));
+      mask |= uint64_t{static_cast<uint32_t>(equal)} << (16 * i);
+    }
+    for (; mask != 0; mask &= mask - 1) {
+      if (found == records) return false;
+      ends[found++] = static_cast<uint32_t>(
+          at + static_cast<size_t>(std::countr_zero(mask)));
+    }
+  }
+#endif
+  while (const char* newline = FindNewline(text.substr(at))) {
+    if (found == records) return false;
+    ends[found++] = static_cast<uint32_t>(newline - text.data());
+    at = size_t{ends[found - 1]} + 1;
+  }
+  return found == records && size_t{ends[found - 1]} + 1 == text.size();
 }
 
 }  // namespace
@@ -102,27 +149,50 @@ void AuxBlockBuilder::Clear() {
   buckets_.clear();
 }
 
+bool AuxBlockBuilder::MakeLines(std::string& lines) const {
+  if (FindNewline(text_) != nullptr) return false;
+  lines.resize(text_.size() + records_);
+  const char* from = text_.data();
+  char* to = lines.data();
+  const bool whole =
+      ReadLengths(lengths_, records_, text_.size(), [&](uint32_t length) {
+        to = std::copy(from, from + length, to);
+        *to++ = kNewline;
+        from += length;
+      });
+  NEPHILA_CHECK(whole);
+  return true;
+}
+
+char* AuxBlockBuilder::PutHead(Codec codec, size_t lengths_bytes,
+                               size_t text_bytes, BlockBuffer& out) const {
+  const std::string header = Header(codec, records_, lengths_bytes, text_bytes);
+  char* at = std::copy(header.begin(), header.end(), out.payload());
+  return std::copy(buckets_.begin(), buckets_.end(), at);
+}
+
 size_t AuxBlockBuilder::Encode(Codec codec, Compressor& compressor,
                                BlockBuffer& out) const {
   const size_t body_bytes = lengths_.size() + text_.size();
   out.Reserve(kMaxHeaderBytes + buckets_.size() + compressor.Bound(body_bytes));
-  const std::string header =
-      Header(codec, records_, lengths_.size(), text_.size());
-  char* at = std::copy(header.begin(), header.end(), out.payload());
-  at = std::copy(buckets_.begin(), buckets_.end(), at);
-  const auto before = static_cast<size_t>(at - out.payload());
   if (codec != Codec::kNone) {
     std::string& body = compressor.scratch();
-    body.assign(lengths_).append(text_);
+    size_t lengths_bytes = 0;
+    if (!MakeLines(body)) {
+      body.assign(lengths_).append(text_);
+      lengths_bytes = lengths_.size();
+    }
+    char* at = PutHead(codec, lengths_bytes, body.size() - lengths_bytes, out);
+    const auto before = static_cast<size_t>(at - out.payload());
     auto bytes =
         compressor.Compress(codec, body, at, out.payload_capacity() - before);
     if (bytes.has_value() && *bytes < body_bytes) return before + *bytes;
     IgnoreError(bytes, "whatever kept it from shrinking, it is stored plain");
-    *out.payload() = static_cast<char>(Codec::kNone);
   }
+  char* at = PutHead(Codec::kNone, lengths_.size(), text_.size(), out);
   at = std::copy(lengths_.begin(), lengths_.end(), at);
-  std::copy(text_.begin(), text_.end(), at);
-  return before + body_bytes;
+  at = std::copy(text_.begin(), text_.end(), at);
+  return static_cast<size_t>(at - out.payload());
 }
 
 void AuxBlockBuilder::AppendRecordsFrom(size_t first_record,
@@ -142,7 +212,6 @@ void AuxBlockBuilder::AppendRecordsFrom(size_t first_record,
 }
 
 Status AuxBlockBuilder::AddSpilled(ByteReader& reader) {
-  // What is here is never copied beyond what the reader holds.
   const auto head =
       ReadHead(reader, log_buckets_, std::numeric_limits<uint32_t>::max());
   if (!head.has_value() || head->codec != Codec::kNone) {
@@ -151,7 +220,7 @@ Status AuxBlockBuilder::AddSpilled(ByteReader& reader) {
   auto body = reader.Raw(head->body_bytes());
   if (!body) return Corrupt("spilled records cut short");
   const std::string_view lengths = body->substr(0, head->lengths_bytes);
-  if (!LengthsFit(lengths, head->records, head->text_bytes)) {
+  if (!ReadLengths(lengths, head->records, head->text_bytes, [](uint32_t) {})) {
     return Corrupt("lengths of spilled records do not fit");
   }
   records_ += head->records;
@@ -161,15 +230,11 @@ Status AuxBlockBuilder::AddSpilled(ByteReader& reader) {
   return {};
 }
 
-void AuxBlockReader::Reset() {
-  records_ = 0;
-  left_ = 0;
-}
-
 Status AuxBlockReader::Open(std::string_view payload, bool has_buckets,
                             Decompressor& decompressor,
                             uint32_t max_raw_bytes) {
-  Reset();
+  records_ = 0;
+  next_ = 0;
   ByteReader reader(payload);
   const auto head = ReadHead(reader, has_buckets, max_raw_bytes);
   if (!head.has_value()) return Corrupt("sizes that no block has");
@@ -183,17 +248,32 @@ Status AuxBlockReader::Open(std::string_view payload, bool has_buckets,
     body = std::string_view(body_).substr(0, head->body_bytes());
   }
   if (body.size() != head->body_bytes()) return Corrupt("body of another size");
-  const std::string_view lengths = body.substr(0, head->lengths_bytes);
-  if (!LengthsFit(lengths, head->records, head->text_bytes)) {
-    return Corrupt("lengths do not fit");
-  }
+  NEPHILA_RETURN_IF_ERROR(ReadBody(body, head->lengths_bytes, head->records));
+  buckets_ = has_buckets
+                 ? reinterpret_cast<const unsigned char*>(head->buckets.data())
+                 : nullptr;
   records_ = head->records;
-  left_ = head->records;
-  length_ = reinterpret_cast<const unsigned char*>(lengths.data());
-  bucket_ = has_buckets
-                ? reinterpret_cast<const unsigned char*>(head->buckets.data())
-                : nullptr;
-  text_ = body.data() + head->lengths_bytes;
+  return {};
+}
+
+Status AuxBlockReader::ReadBody(std::string_view body, uint64_t lengths_bytes,
+                                uint32_t records) {
+  if (ends_.size() < records) ends_.resize(records);
+  uint32_t* end = ends_.data();
+  begin_ = 0;
+  text_ = body.data() + lengths_bytes;
+  const size_t text_bytes = body.size() - lengths_bytes;
+  if (lengths_bytes > 0 || records == 0) {
+    gap_ = 0;
+    uint32_t sum = 0;
+    if (!ReadLengths(body.substr(0, lengths_bytes), records, text_bytes,
+                     [&](uint32_t length) { *end++ = sum += length; })) {
+      return Corrupt("lengths do not fit");
+    }
+    return {};
+  }
+  gap_ = 1;
+  if (!FindLines(body, records, end)) return Corrupt("not a line a record");
   return {};
 }
 

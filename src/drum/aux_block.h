@@ -8,11 +8,12 @@
 //   u16[]   buckets, one a record, if the log has them; never compressed:
 //           they are bits of a hash
 //   body    lengths (a varint each), then the text of all records
-// Lengths and text lie apart since text compresses better without them, and
-// since an aux can then be given out as a view.
+// or, in a compressed block of which no record has a newline in it, no lengths
+// and a newline behind each record. To a compressor newlines cost nothing and
+// lengths are noise: for links 0.8 of 9.6 bytes (zstd -1).
 //
 // A builder takes records at the price of two or three appends. A reader
-// checks all lengths at Open, so that Next cannot fail nor leave the block,
+// finds all records at Open, so that Next cannot fail nor leave the block,
 // whatever was in it. Threads: one per object.
 #pragma once
 
@@ -20,6 +21,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/bytes.h"
 #include "base/check.h"
@@ -40,7 +42,8 @@ class AuxBlockBuilder {
   // is not looked at); raw_bytes() stays below 2 GiB.
   void Add(uint32_t bucket, std::string_view aux);
 
-  // Of lengths, text and buckets: what a reader's max_raw_bytes is about.
+  // Of lengths, text and buckets: at least what a reader's max_raw_bytes
+  // counts.
   size_t raw_bytes() const {
     return lengths_.size() + text_.size() + buckets_.size();
   }
@@ -66,6 +69,12 @@ class AuxBlockBuilder {
   Status AddSpilled(ByteReader& reader);
 
  private:
+  // The text with a newline behind each record; false if one has its own.
+  bool MakeLines(std::string& lines) const;
+  // The payload up to its body, whose place is returned.
+  char* PutHead(Codec codec, size_t lengths_bytes, size_t text_bytes,
+                BlockBuffer& out) const;
+
   const bool log_buckets_;
   uint32_t records_ = 0;
   std::string lengths_;
@@ -90,16 +99,22 @@ class AuxBlockReader {
   // `aux` points into the reader or the payload, until the next Open.
   bool Next(uint32_t* bucket, std::string_view* aux);
 
-  size_t memory_bytes() const { return body_.capacity(); }
+  // At most five times max_raw_bytes, and for links 1.07 times.
+  size_t memory_bytes() const {
+    return body_.capacity() + ends_.capacity() * sizeof(uint32_t);
+  }
 
  private:
-  void Reset();
+  Status ReadBody(std::string_view body, uint64_t lengths_bytes,
+                  uint32_t records);
 
   uint32_t records_ = 0;
-  uint32_t left_ = 0;
-  const unsigned char* length_ = nullptr;
-  const unsigned char* bucket_ = nullptr;  // null: has none
+  uint32_t next_ = 0;
+  uint32_t begin_ = 0;                      // of the next record in the text
+  uint32_t gap_ = 0;                        // between records: the newline
+  const unsigned char* buckets_ = nullptr;  // null: has none
   const char* text_ = nullptr;
+  std::vector<uint32_t> ends_;  // of each record in the text
   std::string body_;
 };
 
@@ -120,25 +135,15 @@ inline void AuxBlockBuilder::Add(uint32_t bucket, std::string_view aux) {
 }
 
 inline bool AuxBlockReader::Next(uint32_t* bucket, std::string_view* aux) {
-  if (left_ == 0) return false;
-  --left_;
-  uint32_t length = *length_++;
-  if (length >= 0x80) {
-    length &= 0x7F;
-    uint32_t byte;
-    int shift = 7;
-    do {
-      byte = *length_++;
-      length |= (byte & 0x7F) << shift;
-      shift += 7;
-    } while (byte >= 0x80);
+  if (next_ == records_) return false;
+  const uint32_t end = ends_[next_];
+  *aux = {text_ + begin_, end - begin_};
+  begin_ = end + gap_;
+  if (buckets_ != nullptr) {
+    const unsigned char* at = buckets_ + size_t{2} * next_;
+    *bucket = at[0] | static_cast<uint32_t>(at[1]) << 8;
   }
-  *aux = {text_, length};
-  text_ += length;
-  if (bucket_ != nullptr) {
-    *bucket = bucket_[0] | static_cast<uint32_t>(bucket_[1]) << 8;
-    bucket_ += 2;
-  }
+  ++next_;
   return true;
 }
 
