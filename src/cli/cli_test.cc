@@ -310,6 +310,10 @@ TEST(CliModel, TakesParametersAndNamesThem) {
   EXPECT_LT(lines[5]["computed"], 2.3934);
   std::string text = lines[6]["text"];
   EXPECT_NE(text.find("b = 61 (not 110)"), std::string::npos) << text;
+  run = Nephila({"model", "--N", "1e9", "--store-D", "8e9", "--store-D", "9e9",
+                 "--json", "store", "tiers"});
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_EQ(JsonLines(run.out).size(), 2u + 2u + 6u);
   ExpectError({"model", "VIII"}, 2, "there are II III drum");
   ExpectError({"model", "--p", "2"}, 2, "p = 2 is not in");
   ExpectError({"model", "--b", "x"}, 2, "--b");

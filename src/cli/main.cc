@@ -196,7 +196,8 @@ class CommandLine {
     }
     model_app_ = AddVerb(
         &app_, "model",
-        "The papers' tables, computed: nephila model [--json] [TABLE...]\n"
+        "The papers' tables and our store's, computed: nephila model [--json] "
+        "[TABLE...]\n"
         "Tables:" +
             names + "; all without a word",
         [this](const Setup&) { return RunModel(model_options_, std::cout); });
@@ -208,6 +209,10 @@ class CommandLine {
     model_app_
         ->add_option("--R", parameters.ram_bytes,
                      "bytes of memory; may be repeated")
+        ->allow_extra_args(false);
+    model_app_
+        ->add_option("--store-D", parameters.store_disks,
+                     "bytes of disk for a pass of our store; may be repeated")
         ->allow_extra_args(false);
     for (const model::NamedParameter& named : model::Named(&parameters)) {
       model_app_->add_option("--" + named.symbol, *named.value, named.doc)

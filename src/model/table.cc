@@ -54,7 +54,9 @@ std::string Difference(const Figure& figure) {
 
 std::vector<std::string> Header(const Table& table) {
   std::vector<std::string> cells = table.columns;
-  cells.insert(cells.end(), {"eq.", "computed", "printed", "difference", "as"});
+  cells.insert(cells.end(), {"eq.", "computed"});
+  if (table.compares)
+    cells.insert(cells.end(), {"printed", "difference", "as"});
   if (!table.other_name.empty()) cells.push_back(table.other_name);
   return cells;
 }
@@ -65,8 +67,10 @@ std::vector<std::string> Cells(const Table& table, const Figure& figure) {
   if (figure.note != 0) {
     as += fmt::format("{}[{}]", as.empty() ? "" : " ", figure.note);
   }
-  cells.insert(cells.end(), {figure.equation, FormatValue(figure.computed),
-                             figure.printed, Difference(figure), as});
+  cells.insert(cells.end(), {figure.equation, FormatValue(figure.computed)});
+  if (table.compares) {
+    cells.insert(cells.end(), {figure.printed, Difference(figure), as});
+  }
   if (!table.other_name.empty()) {
     cells.push_back(figure.other ? FormatValue(*figure.other) : "");
   }

@@ -40,6 +40,7 @@ struct Table {
   std::string title;
   std::vector<std::string> columns;
   std::string other_name = {};  // empty: no such column
+  bool compares = true;         // false: no figure is printed anywhere
   std::vector<Figure> figures = {};
   std::vector<std::string> notes = {};
 };

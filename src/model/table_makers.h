@@ -36,5 +36,7 @@ Table MakeTable7(const Parameters& parameters);
 Table MakeCacheText(const Parameters& parameters);
 Table MakeCacheChoice(const Parameters& parameters);
 Table MakeBeast(const Parameters& parameters);
+Table MakeStore(const Parameters& parameters);
+Table MakeTiers(const Parameters& parameters);
 
 }  // namespace nephila::model

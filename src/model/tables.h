@@ -1,4 +1,5 @@
-// The papers' tables and the figures in their text, computed again.
+// The papers' tables and the figures in their text, computed again, and those
+// of our own store.
 //
 // The printed figures stand as data beside the formulas that they check. With
 // the papers' parameters (the defaults) every figure that differs beyond its
@@ -15,6 +16,7 @@
 #include "model/beast_model.h"
 #include "model/cache_model.h"
 #include "model/drum_model.h"
+#include "model/store_model.h"
 #include "model/table.h"
 
 namespace nephila::model {
@@ -22,12 +24,14 @@ namespace nephila::model {
 struct Parameters {
   DrumParameters drum = {};
   CacheParameters cache = {};
-  BeastParameters beast = {};          // its url_bytes is that of `drum`
-  double disk_bytes = 4.39e12;         // D of table II
-  double miss_rate = 0.33;             // pi of table VI
-  double cache_bytes = 320e6;          // c of table VI
-  std::vector<double> pages = {};      // N; empty: the papers' in each table
-  std::vector<double> ram_bytes = {};  // R; likewise
+  BeastParameters beast = {};            // its url_bytes is that of `drum`
+  double disk_bytes = 4.39e12;           // D of table II
+  double miss_rate = 0.33;               // pi of table VI
+  double cache_bytes = 320e6;            // c of table VI
+  StoreParameters store = {};            // of our own store
+  std::vector<double> pages = {};        // N; empty: the papers' in each table
+  std::vector<double> ram_bytes = {};    // R; likewise
+  std::vector<double> store_disks = {};  // D of `store`; likewise
 };
 
 // One number of Parameters, for command lines.
@@ -40,7 +44,7 @@ struct NamedParameter {
 };
 std::vector<NamedParameter> Named(Parameters* parameters);
 
-// "II", "III", "drum", ... in the order of the thesis.
+// "II", "III", "drum", ... in the order of the thesis; then our own store's.
 std::span<const std::string_view> TableNames();
 
 // kInvalidArgument if there is no such table (case does not matter) or a value

@@ -59,8 +59,9 @@ TEST(Tables, EveryPrintedFigureReproducesButTheOnesNamedHere) {
 
 TEST(Tables, AllPrintedFiguresAreThere) {
   const std::map<std::string, size_t> expected = {
-      {"II", 15},  {"III", 20},  {"drum", 15}, {"V", 6},     {"VI", 20},
-      {"VII", 20}, {"cache", 5}, {"c_opt", 0}, {"beast", 11}};
+      {"II", 15},    {"III", 20},  {"drum", 15}, {"V", 6},
+      {"VI", 20},    {"VII", 20},  {"cache", 5}, {"c_opt", 0},
+      {"beast", 11}, {"store", 0}, {"tiers", 0}};
   for (std::string_view name : TableNames()) {
     size_t printed = 0;
     for (const Figure& figure : Make(name).figures) {
@@ -154,6 +155,23 @@ TEST(Tables, ChangedParametersAreNamedAndTheNotesLeftOut) {
   table = Make("VI", changed);
   EXPECT_EQ(table.figures.size(), 2u);
   EXPECT_EQ(table.notes.back(), "No row for R = 50 MB: c takes all of it.");
+}
+
+TEST(Tables, OurStoreTakesItsOwnSizes) {
+  Parameters changed;
+  changed.pages = {1e9};
+  changed.store_disks = {8.0 * (1 << 30), 64.0 * (1 << 30)};
+  changed.store.tier_growth = 2;
+  Table table = Make("store", changed);
+  ASSERT_EQ(table.figures.size(), 2u);
+  EXPECT_EQ(table.figures[1].where[1], "64 GiB");
+  EXPECT_LT(table.figures[1].computed, table.figures[0].computed);
+  EXPECT_EQ(FormatTable(table).find("printed"), std::string::npos);
+  // What holds for the papers' tables alone is not said of it.
+  EXPECT_NE(table.notes[0].find("T = 2"), std::string::npos);
+  EXPECT_EQ(Make("tiers", changed).figures.size(), 6u);
+  changed.store_disks = {0};
+  EXPECT_FALSE(MakeTable("store", changed));
 }
 
 TEST(Tables, WrongNamesAndValuesAreRefused) {
