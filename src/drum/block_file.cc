@@ -116,7 +116,13 @@ Result<uint64_t> BlockFile::AppendMany(
   }
   {
     Stopwatch stopwatch(counts_.write_ns);
-    NEPHILA_RETURN_IF_ERROR(file_->Write(offset, buffer.pages().first(bytes)));
+    Status status = file_->Write(offset, buffer.pages().first(bytes));
+    if (!status) {
+      if (status.error().code != ErrorCode::kNoSpace) {
+        counts_.write_failed = true;
+      }
+      return Unexpected(std::move(status).error());
+    }
     if (!file_->direct()) file_->StartWriteback(offset, bytes);
   }
   counts_.bytes_written.fetch_add(bytes, std::memory_order_relaxed);

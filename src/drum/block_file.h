@@ -33,6 +33,9 @@ struct IoCounts {
   // Sums over threads: with several at once more than the time that passed.
   std::atomic<uint64_t> read_ns{0};
   std::atomic<uint64_t> write_ns{0};
+  // A write failed for another reason than a full disk: what the store does
+  // next cannot be trusted to reach the disk either.
+  std::atomic<bool> write_failed{false};
 };
 
 inline constexpr uint64_t kPageBytes = kDirectAlignment;

@@ -1,0 +1,401 @@
+#include "drum/journal.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <charconv>
+#include <span>
+#include <utility>
+
+#include "base/hash.h"
+
+namespace nephila::drum {
+namespace {
+
+constexpr std::string_view kPrefix = "journal-";
+constexpr std::string_view kMagic = "nephila drum 1";
+constexpr uint32_t kMostFrameBytes = uint32_t{1} << 30;
+constexpr uint8_t kAnyOperation = 0xFF;
+
+uint64_t HeaderSalt(uint64_t first_generation) {
+  return KeyedHash(kMagic, first_generation);
+}
+
+uint64_t CommitSalt(const StoreHeader& header, uint64_t offset) {
+  return KeyedHash("commit", header.salt + offset);
+}
+
+Error Damaged(const std::string& path, uint64_t offset, std::string_view what) {
+  return Error{ErrorCode::kCorruption,
+               FilePlace("reading", path, offset) + ": " + std::string(what)};
+}
+
+// Frame after frame of a journal, without the whole of it in memory.
+class JournalReader {
+ public:
+  static Result<JournalReader> Open(FileSystem& fs, const std::string& dir,
+                                    uint64_t first_generation) {
+    JournalReader reader;
+    reader.path_ = dir + "/" + JournalName(first_generation);
+    NEPHILA_TRY(reader.file_, fs.Open(reader.path_, OpenMode::kRead));
+    NEPHILA_TRY(reader.size_, reader.file_->Size());
+    auto frame = reader.ReadFrameAt(HeaderSalt(first_generation));
+    if (!frame) {
+      if (frame.error().code == ErrorCode::kIo) {
+        return Unexpected(std::move(frame).error());
+      }
+      return Unexpected(
+          Damaged(reader.path_, 0, "this is no journal of a store"));
+    }
+    NEPHILA_RETURN_IF_ERROR(reader.ParseHeader(*frame));
+    return reader;
+  }
+
+  // The next commit; kCorruption where no whole frame stands.
+  Result<std::string_view> Next() {
+    return ReadFrameAt(CommitSalt(header_, offset_));
+  }
+  bool AtEnd() const { return offset_ >= size_; }
+
+  const StoreHeader& header() const { return header_; }
+  const std::string& path() const { return path_; }
+  uint64_t offset() const { return offset_; }
+
+ private:
+  Result<std::string_view> ReadFrameAt(uint64_t salt) {
+    bytes_.resize(kFrameHeaderBytes);
+    NEPHILA_RETURN_IF_ERROR(ReadBytes(0));
+    ByteReader length_reader(bytes_);
+    const uint32_t length = *length_reader.U32();
+    // The length is checked before it is believed, and an empty payload shows
+    // whether it is one of ours.
+    if (length > kMostFrameBytes || length > size_ - offset_) {
+      return Unexpected(Damaged(path_, offset_, "a commit is damaged"));
+    }
+    bytes_.resize(kFrameHeaderBytes + length);
+    NEPHILA_RETURN_IF_ERROR(ReadBytes(kFrameHeaderBytes));
+    ByteReader reader(bytes_);
+    const auto payload = ReadFrame(reader, salt, kMostFrameBytes);
+    if (!payload) {
+      return Unexpected(Damaged(path_, offset_, "a commit is damaged"));
+    }
+    offset_ += bytes_.size();
+    return *payload;
+  }
+
+  // Fills `bytes_` from `from` on.
+  Status ReadBytes(size_t from) {
+    if (size_ - offset_ < bytes_.size()) {
+      return Unexpected(Damaged(path_, offset_, "a commit is cut short"));
+    }
+    return file_->ReadExact(
+        offset_ + from,
+        std::as_writable_bytes(std::span(bytes_.data(), bytes_.size()))
+            .subspan(from));
+  }
+
+  Status ParseHeader(std::string_view bytes) {
+    ByteReader reader(bytes);
+    const auto magic = reader.Sized();
+    if (!magic || *magic != kMagic) {
+      return Unexpected(
+          Damaged(path_, 0, "this version of nephila cannot read it"));
+    }
+    const auto salt = reader.U64();
+    const auto kind = reader.U8();
+    const auto value_bytes = reader.U32();
+    const auto only = reader.U8();
+    const auto log_buckets = reader.U8();
+    if (!salt || !kind || *kind > 2 || !value_bytes || !only || !log_buckets ||
+        !reader.AtEnd()) {
+      return Unexpected(Damaged(path_, 0, "its header is damaged"));
+    }
+    header_.salt = *salt;
+    header_.value = {static_cast<ValueKind>(*kind), *value_bytes};
+    if (*only != kAnyOperation) header_.only = static_cast<Operation>(*only);
+    header_.log_buckets = *log_buckets != 0;
+    return {};
+  }
+
+  std::string path_;
+  std::unique_ptr<File> file_;
+  uint64_t size_ = 0;
+  uint64_t offset_ = 0;
+  StoreHeader header_;
+  std::string bytes_;
+};
+
+// The run in memory while its changes are read: merged with like sizes only,
+// so that many small commits do not each copy it.
+class MemoryChanges {
+ public:
+  explicit MemoryChanges(ValueFormat format) : format_(format) {}
+
+  void Clear() { layers_.clear(); }
+  void Add(MemoryRun changes) {
+    layers_.push_back(std::make_shared<MemoryRun>(std::move(changes)));
+    while (layers_.size() > 1 && layers_.back()->records() * 2 >=
+                                     layers_[layers_.size() - 2]->records()) {
+      MergeLast();
+    }
+  }
+  std::shared_ptr<const MemoryRun> Finish() {
+    while (layers_.size() > 1) MergeLast();
+    if (layers_.empty()) return std::make_shared<MemoryRun>(format_);
+    return layers_.back();
+  }
+
+ private:
+  void MergeLast() {
+    auto newer = std::move(layers_.back());
+    layers_.pop_back();
+    layers_.back() = MergeRuns(*newer, *layers_.back(), false);
+  }
+
+  const ValueFormat format_;
+  std::vector<std::shared_ptr<const MemoryRun>> layers_;
+};
+
+Result<CommitHead, ReadError> ParseCommitHead(ByteReader& reader) {
+  CommitHead head;
+  NEPHILA_TRY(const uint8_t whole, reader.U8());
+  head.whole = whole != 0;
+  NEPHILA_TRY(head.generation, reader.Varint());
+  NEPHILA_TRY(head.next_file, reader.Varint());
+  NEPHILA_TRY(head.counters.tuples_added, reader.Varint());
+  NEPHILA_TRY(head.counters.results_delivered, reader.Varint());
+  NEPHILA_TRY(head.counters.uniques_delivered, reader.Varint());
+  NEPHILA_TRY(head.counters.passes, reader.Varint());
+  NEPHILA_TRY(head.counters.small_passes, reader.Varint());
+  NEPHILA_TRY(const uint64_t runs, reader.Varint());
+  for (uint64_t i = 0; i < runs; ++i) {
+    NEPHILA_TRY(RunInfo run, RunInfo::Parse(reader));
+    head.runs.push_back(run);
+  }
+  NEPHILA_TRY(const uint64_t retired, reader.Varint());
+  for (uint64_t i = 0; i < retired; ++i) {
+    RetiredFile file;
+    NEPHILA_TRY(const std::string_view name, reader.Sized());
+    file.name = name;
+    NEPHILA_TRY(file.last_named, reader.Varint());
+    NEPHILA_TRY(file.batch_bytes, reader.Varint());
+    head.retired.push_back(std::move(file));
+  }
+  return head;
+}
+
+class StateBuilder {
+ public:
+  explicit StateBuilder(const StoreHeader& header) : memory_(header.value) {
+    state_.header = header;
+  }
+
+  // What is wrong with it, or nothing.
+  Status Apply(std::string_view commit) {
+    ByteReader reader(commit);
+    auto head = ParseCommitHead(reader);
+    if (!head) return Wrong();
+    state_.generation = head->generation;
+    state_.next_file = head->next_file;
+    state_.counters = head->counters;
+    state_.runs = std::move(head->runs);
+    state_.retired = std::move(head->retired);
+    if (head->whole) {
+      memory_.Clear();
+      state_.batches.clear();
+    }
+    NEPHILA_RETURN_IF_ERROR(ApplyMemory(reader));
+    NEPHILA_RETURN_IF_ERROR(ApplyBatches(reader));
+    return reader.AtEnd() ? Status() : Wrong();
+  }
+
+  StoreState Finish() {
+    state_.memory = memory_.Finish();
+    return std::move(state_);
+  }
+
+ private:
+  static Unexpected<Error> Wrong() {
+    return Unexpected(Error{ErrorCode::kCorruption, "a commit makes no sense"});
+  }
+
+  Status ApplyMemory(ByteReader& reader) {
+    const auto emptied = reader.U8();
+    const auto changes = reader.Varint();
+    if (!emptied || !changes) return Wrong();
+    if (*emptied != 0) memory_.Clear();
+    for (uint64_t i = 0; i < *changes; ++i) {
+      NEPHILA_TRY(MemoryRun run, MemoryRun::Parse(reader, state_.header.value));
+      memory_.Add(std::move(run));
+    }
+    return {};
+  }
+
+  Status ApplyBatches(ByteReader& reader) {
+    const auto count = reader.Varint();
+    if (!count || *count > 2) return Wrong();
+    std::vector<BatchState> batches;
+    for (uint64_t i = 0; i < *count; ++i) {
+      const auto number = reader.Varint();
+      const auto bits = reader.U8();
+      if (!number || !bits || *bits > 16) return Wrong();
+      const auto known = std::find_if(
+          state_.batches.begin(), state_.batches.end(),
+          [&](const BatchState& batch) { return batch.number == *number; });
+      if (known != state_.batches.end()) {
+        if (known->format.bucket_bits != *bits) return Wrong();
+        batches.push_back(std::move(*known));
+      } else {
+        batches.emplace_back(TupleFormat{state_.header.value,
+                                         state_.header.only,
+                                         state_.header.log_buckets, *bits});
+        batches.back().number = *number;
+      }
+      NEPHILA_RETURN_IF_ERROR(batches.back().Apply(reader));
+    }
+    state_.batches = std::move(batches);
+    return {};
+  }
+
+  StoreState state_;
+  MemoryChanges memory_;
+};
+
+// First generations of the journals in `dir`, ascending.
+Result<std::vector<uint64_t>> ListJournals(FileSystem& fs,
+                                           const std::string& dir) {
+  NEPHILA_TRY(const std::vector<DirEntry> entries, fs.List(dir));
+  std::vector<uint64_t> journals;
+  for (const DirEntry& entry : entries) {
+    if (const auto generation = JournalGeneration(entry.name)) {
+      journals.push_back(*generation);
+    }
+  }
+  std::sort(journals.begin(), journals.end());
+  return journals;
+}
+
+Unexpected<Error> NoSuchGeneration(const std::string& dir,
+                                   uint64_t generation) {
+  return Unexpected(
+      Error{ErrorCode::kNotFound,
+            dir + ": there is no commit " + std::to_string(generation)});
+}
+
+}  // namespace
+
+std::string JournalName(uint64_t first_generation) {
+  return fmt::format("{}{:08}", kPrefix, first_generation);
+}
+
+std::optional<uint64_t> JournalGeneration(std::string_view name) {
+  if (!name.starts_with(kPrefix)) return std::nullopt;
+  name.remove_prefix(kPrefix.size());
+  uint64_t generation = 0;
+  const auto [end, error] =
+      std::from_chars(name.data(), name.data() + name.size(), generation);
+  if (error != std::errc() || end != name.data() + name.size()) {
+    return std::nullopt;
+  }
+  return generation;
+}
+
+std::string JournalHeader(const StoreHeader& header,
+                          uint64_t first_generation) {
+  std::string payload;
+  ByteWriter writer(payload);
+  writer.Sized(kMagic);
+  writer.U64(header.salt);
+  writer.U8(static_cast<uint8_t>(header.value.kind));
+  writer.U32(header.value.bytes);
+  writer.U8(header.only ? static_cast<uint8_t>(*header.only) : kAnyOperation);
+  writer.U8(header.log_buckets ? 1 : 0);
+  std::string frame;
+  AppendFrame(frame, payload, HeaderSalt(first_generation));
+  return frame;
+}
+
+std::string CommitFrame(const StoreHeader& header, uint64_t offset,
+                        std::string_view commit) {
+  std::string frame;
+  AppendFrame(frame, commit, CommitSalt(header, offset));
+  return frame;
+}
+
+void AppendCommitHead(ByteWriter& writer, const CommitHead& head) {
+  writer.U8(head.whole ? 1 : 0);
+  writer.Varint(head.generation);
+  writer.Varint(head.next_file);
+  writer.Varint(head.counters.tuples_added);
+  writer.Varint(head.counters.results_delivered);
+  writer.Varint(head.counters.uniques_delivered);
+  writer.Varint(head.counters.passes);
+  writer.Varint(head.counters.small_passes);
+  writer.Varint(head.runs.size());
+  for (const RunInfo& run : head.runs) run.AppendTo(writer);
+  writer.Varint(head.retired.size());
+  for (const RetiredFile& file : head.retired) {
+    writer.Sized(file.name);
+    writer.Varint(file.last_named);
+    writer.Varint(file.batch_bytes);
+  }
+}
+
+void AppendMemoryChanges(
+    ByteWriter& writer, bool emptied,
+    const std::vector<std::shared_ptr<const MemoryRun>>& changes) {
+  writer.U8(emptied ? 1 : 0);
+  writer.Varint(changes.size());
+  for (const auto& change : changes) change->AppendTo(writer);
+}
+
+Result<StoreState> LoadState(FileSystem& fs, const std::string& dir,
+                             uint64_t generation) {
+  NEPHILA_TRY(const std::vector<uint64_t> journals, ListJournals(fs, dir));
+  const auto after =
+      std::upper_bound(journals.begin(), journals.end(), generation);
+  if (after == journals.begin()) return NoSuchGeneration(dir, generation);
+  const uint64_t first = *(after - 1);
+  NEPHILA_TRY(JournalReader reader, JournalReader::Open(fs, dir, first));
+  StateBuilder builder(reader.header());
+  for (uint64_t expected = first; expected <= generation; ++expected) {
+    if (reader.AtEnd()) return NoSuchGeneration(dir, generation);
+    const uint64_t offset = reader.offset();
+    NEPHILA_TRY(const std::string_view commit, reader.Next());
+    if (Status status = builder.Apply(commit); !status) {
+      return Unexpected(Damaged(reader.path(), offset, status.error().message));
+    }
+  }
+  StoreState state = builder.Finish();
+  if (state.generation != generation) {
+    return Unexpected(Damaged(reader.path(), reader.offset(),
+                              "its commits are not in order"));
+  }
+  state.journal = JournalName(first);
+  state.journal_end = reader.offset();
+  return state;
+}
+
+Result<uint64_t> NewestGeneration(FileSystem& fs, const std::string& dir) {
+  NEPHILA_TRY(const std::vector<uint64_t> journals, ListJournals(fs, dir));
+  if (journals.empty()) {
+    return Unexpected(Error{ErrorCode::kNotFound, dir + ": no store is there"});
+  }
+  NEPHILA_TRY(JournalReader reader,
+              JournalReader::Open(fs, dir, journals.back()));
+  uint64_t next = journals.back();
+  // A commit that was cut short is none.
+  while (!reader.AtEnd() && reader.Next().has_value()) ++next;
+  if (next == journals.back()) {
+    return Unexpected(
+        Damaged(reader.path(), reader.offset(), "its first commit is damaged"));
+  }
+  return next - 1;
+}
+
+Result<bool> HasJournal(FileSystem& fs, const std::string& dir) {
+  NEPHILA_TRY(const std::vector<uint64_t> journals, ListJournals(fs, dir));
+  return !journals.empty();
+}
+
+}  // namespace nephila::drum
