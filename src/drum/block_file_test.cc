@@ -72,9 +72,11 @@ TEST_F(BlockFileTest, AFlippedBitAnywhereInABlockIsCorruption) {
   BlockBuffer buffer = Filled("some payload");
   const BlockPlace place = *file->Append(buffer, 12);
   for (uint64_t bit = 0; bit < (kFrameHeaderBytes + 12) * 8; ++bit) {
-    ASSERT_TRUE(fs_.FlipBit("store/a", bit / 8, static_cast<int>(bit % 8)));
+    ASSERT_TRUE(
+        fs_.FlipBit("store/a", bit / 8, static_cast<unsigned>(bit % 8)));
     EXPECT_FALSE(file->Read(place, buffer).has_value()) << bit;
-    ASSERT_TRUE(fs_.FlipBit("store/a", bit / 8, static_cast<int>(bit % 8)));
+    ASSERT_TRUE(
+        fs_.FlipBit("store/a", bit / 8, static_cast<unsigned>(bit % 8)));
   }
   EXPECT_TRUE(file->Read(place, buffer).has_value());
 }
@@ -92,7 +94,7 @@ TEST_F(BlockFileTest, SeveralBlocksAreAppendedInOneGo) {
   EXPECT_EQ(counts_.bytes_written, 10 * kPageBytes);
   ASSERT_TRUE(file->ReadPages(0, 10 * kPageBytes, buffer).has_value());
   uint64_t offset = 0;
-  for (const uint32_t size : {5, 4085, 0, 4084, 5, 4085, 0, 4084}) {
+  for (const uint32_t size : {5U, 4085U, 0U, 4084U, 5U, 4085U, 0U, 4084U}) {
     const BlockPlace place{offset, size};
     const auto pages = buffer.pages().subspan(offset, place.pages());
     const std::string payload(size, 'x');

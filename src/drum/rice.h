@@ -5,11 +5,16 @@
 // unary in another: so a decoder takes 64 bits of quotients at a time and
 // knows where each remainder is, and no key waits for the one before. Hashes
 // cost log2(mean gap) + 1.47 to 1.56 bits each, where the entropy is
-// log2(mean gap) + 1.44. A quotient from kRiceEscape on (one in 10^7 at most
+// log2(mean gap) + 1.44. A quotient from kRiceEscape on (one in 10^8 at most
 // for hashes) is marked in the row and stored apart as 64 bits, so that any
 // gap has a code.
 //
 //   u8 parameter, varint escapes, u64 * escapes, remainders, quotients
+//
+// Cost: 2.3 ns a key to decode, 3.7 to encode and 0.8 to find how many fit, at
+// best (second of 60 rounds over 100 blocks of 13 400 hashes); beside other
+// load on the same two cores the median was 2.6 to 4.1 and 4.3 to 6.2. 4.86
+// bytes a key with the gaps of 100 million keys, 4.46 with those of a billion.
 //
 // Each row ends with a whole byte. The first key and the number of keys are not
 // in it: they stand elsewhere.

@@ -39,7 +39,7 @@ void ExpectRoundTrip(const std::vector<uint64_t>& keys, unsigned parameter) {
   }
   EXPECT_LE(code.size() * 8, bits + kRiceExtraBits);
   // Behind the code stands something else, or nothing: both are fine.
-  for (const size_t behind : {0, 1, 7, 8, 100}) {
+  for (const size_t behind : {0U, 1U, 7U, 8U, 100U}) {
     std::vector<uint64_t> decoded(keys.size(), 0);
     decoded[0] = keys[0];
     // Its own memory, so that a sanitizer sees a read past its end.
@@ -62,7 +62,7 @@ TEST(Rice, KeysComeBackForEveryParameter) {
   Random random(1);
   for (unsigned parameter = 0; parameter <= kMaxRiceParameter; ++parameter) {
     const double mean = std::exp2(parameter);
-    for (const size_t count : {1, 2, 3, 17, 100}) {
+    for (const size_t count : {1U, 2U, 3U, 17U, 100U}) {
       ExpectRoundTrip(RandomKeys(random, count, mean), parameter);
     }
   }
@@ -132,7 +132,7 @@ TEST(Rice, TakesAsManyKeysAsFit) {
   Random random(5);
   const auto keys = RandomKeys(random, 5000, 1e10);
   const unsigned parameter = BestParameter(keys);
-  for (const uint64_t capacity : {6, 7, 100, 1000, 20000}) {
+  for (const uint64_t capacity : {6U, 7U, 100U, 1000U, 20000U}) {
     const size_t fits =
         RiceFit(keys, parameter, capacity * 8, [](size_t) { return 0U; });
     ASSERT_LT(fits, keys.size());

@@ -13,7 +13,7 @@ namespace {
 constexpr uint8_t kVersion = 1;  // in the upper half of the first byte
 constexpr uint8_t kHasTombstones = 1;
 // The first byte, a count of up to 65 535, the first key.
-constexpr uint64_t kHeadBits = 8 * (1 + 3 + 8);
+constexpr uint64_t kHeadBits = uint64_t{8} * (1 + 3 + 8);
 
 uint64_t VarintBytes(uint64_t value) {
   return (static_cast<uint64_t>(std::bit_width(value | 1)) + 6) / 7;

@@ -15,7 +15,7 @@ using RunMergerTest = RunTest;
 
 TEST_F(RunMergerTest, TheNewestRecordOfAKeyWins) {
   Random random(1);
-  for (const size_t sources : {0, 1, 2, 3, 7, 16}) {
+  for (const size_t sources : {0U, 1U, 2U, 3U, 7U, 16U}) {
     Records merged;
     std::vector<std::shared_ptr<const drum::Run>> runs;
     for (size_t i = 0; i < sources; ++i) {

@@ -119,7 +119,7 @@ TEST_F(RunTest, KeysThatDoNotAscendEndTheProcess) {
 TEST_F(RunTest, PartsThatOverlapEndTheProcess) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   auto writer = NewWriter(kNoValues);
-  for (const uint64_t first : {1, 5}) {
+  for (const uint64_t first : {1U, 5U}) {
     auto part = writer->NewPart();
     ASSERT_TRUE(part->Add(first, "").has_value());
     ASSERT_TRUE(part->Add(first + 4, "").has_value());
