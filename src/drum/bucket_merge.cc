@@ -18,16 +18,29 @@ Unexpected<Error> DamagedTuple(const Batch& batch, uint32_t bucket) {
 
 }  // namespace
 
-Status BucketMerge::Merge(uint32_t bucket, MemoryRun& changes) {
-  const Batch& batch = *input_.batch;
-  if (batch.format().value.kind == ValueKind::kNone) {
-    if (batch.bucket_tuples(bucket) > 0) {
-      NEPHILA_RETURN_IF_ERROR(MergeKeys(bucket, changes));
+Status BucketMerge::Merge(uint32_t first, uint32_t end, MemoryRun& changes) {
+  if (input_.writer == nullptr) {
+    for (uint32_t bucket = first; bucket < end; ++bucket) {
+      NEPHILA_RETURN_IF_ERROR(MergeBucket(bucket, changes));
     }
-  } else if (batch.bucket_tuples(bucket) > 0 || input_.rule->HasExpiry()) {
-    NEPHILA_RETURN_IF_ERROR(MergeValues(bucket, changes));
+    return {};
   }
-  return input_.writer == nullptr ? Status() : WriteRun(bucket, changes);
+  const auto part = input_.writer->NewPart();
+  for (uint32_t bucket = first; bucket < end; ++bucket) {
+    MemoryRun bucket_changes(changes.format());
+    NEPHILA_RETURN_IF_ERROR(MergeBucket(bucket, bucket_changes));
+    NEPHILA_RETURN_IF_ERROR(WriteRun(bucket, bucket_changes, *part));
+  }
+  return part->Finish();
+}
+
+Status BucketMerge::MergeBucket(uint32_t bucket, MemoryRun& changes) {
+  const bool tuples = input_.batch->bucket_tuples(bucket) > 0;
+  if (input_.batch->format().value.kind == ValueKind::kNone) {
+    return tuples ? MergeKeys(bucket, changes) : Status();
+  }
+  return tuples || input_.rule->HasExpiry() ? MergeValues(bucket, changes)
+                                            : Status();
 }
 
 void BucketMerge::Sort(uint32_t bucket) {
@@ -292,12 +305,11 @@ std::string BucketMerge::TakeAnswers() {
   return results;
 }
 
-Status BucketMerge::WriteRun(uint32_t bucket, const MemoryRun& changes) {
-  const auto part = input_.writer->NewPart();
+Status BucketMerge::WriteRun(uint32_t bucket, const MemoryRun& changes,
+                             RunWriter::Part& part) const {
   if (input_.folded_runs == 0 && input_.records.memory->empty() &&
       changes.format().kind == ValueKind::kNone) {
-    NEPHILA_RETURN_IF_ERROR(part->AddKeys(changes.keys()));
-    return part->Finish();
+    return part.AddKeys(changes.keys());
   }
   const uint64_t first = input_.batch->format().FirstKey(bucket);
   const uint64_t last = input_.batch->format().LastKey(bucket);
@@ -315,13 +327,13 @@ Status BucketMerge::WriteRun(uint32_t bucket, const MemoryRun& changes) {
   NEPHILA_RETURN_IF_ERROR(merged.SeekTo(first));
   while (!merged.AtEnd()) {
     if (!merged.is_tombstone()) {
-      NEPHILA_RETURN_IF_ERROR(part->Add(merged.key(), merged.value()));
+      NEPHILA_RETURN_IF_ERROR(part.Add(merged.key(), merged.value()));
     } else if (!drop_tombstones) {
-      NEPHILA_RETURN_IF_ERROR(part->AddTombstone(merged.key()));
+      NEPHILA_RETURN_IF_ERROR(part.AddTombstone(merged.key()));
     }
     NEPHILA_RETURN_IF_ERROR(merged.Next());
   }
-  return part->Finish();
+  return {};
 }
 
 }  // namespace nephila::drum

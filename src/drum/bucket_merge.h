@@ -47,10 +47,12 @@ class BucketMerge {
  public:
   explicit BucketMerge(const MergeInput& input) : input_(input) {}
 
-  // What the tuples changed goes to `changes` too, if there is no writer.
-  Status Merge(uint32_t bucket, MemoryRun& changes);
+  // Merges neighbouring buckets, [first, end): a range of the new run. Without
+  // a writer what they changed is added to `changes`.
+  Status Merge(uint32_t first, uint32_t end, MemoryRun& changes);
 
  private:
+  Status MergeBucket(uint32_t bucket, MemoryRun& changes);
   Status LoadKeys(uint32_t bucket);
   Status LoadTuples(uint32_t bucket);
   void Sort(uint32_t bucket);
@@ -69,7 +71,8 @@ class BucketMerge {
                   MemoryRun& changes);
   std::string TakeAnswers();
 
-  Status WriteRun(uint32_t bucket, const MemoryRun& changes);
+  Status WriteRun(uint32_t bucket, const MemoryRun& changes,
+                  RunWriter::Part& part) const;
   std::vector<std::unique_ptr<RecordSource>> Sources(uint32_t bucket,
                                                      size_t runs) const;
 

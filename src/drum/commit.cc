@@ -34,9 +34,14 @@ uint64_t CommitWriter::bytes_written() const {
   return bytes_written_;
 }
 
-Unexpected<Error> CommitWriter::Final(Error error) {
+void CommitWriter::Fail(const Error& error) {
   MutexLock lock(mutex_);
   if (!failure_) failure_ = error;
+  has_failed_ = true;
+}
+
+Unexpected<Error> CommitWriter::Final(Error error) {
+  Fail(error);
   return Unexpected(std::move(error));
 }
 

@@ -7,6 +7,7 @@
 // Threads: Finish may run beside everything but Begin and Restore.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -53,7 +54,10 @@ class CommitWriter {
 
   bool IsPending() const NEPHILA_EXCLUDES(mutex_);
   uint64_t durable_generation() const NEPHILA_EXCLUDES(mutex_);
+  // The error that ended the store, from here or by Fail.
+  bool has_failed() const { return has_failed_; }
   std::optional<Error> failure() const NEPHILA_EXCLUDES(mutex_);
+  void Fail(const Error& error) NEPHILA_EXCLUDES(mutex_);
   uint64_t bytes_written() const NEPHILA_EXCLUDES(mutex_);
 
  private:
@@ -90,6 +94,7 @@ class CommitWriter {
   bool pending_ NEPHILA_GUARDED_BY(mutex_) = false;
   uint64_t durable_ NEPHILA_GUARDED_BY(mutex_) = 0;
   uint64_t bytes_written_ NEPHILA_GUARDED_BY(mutex_) = 0;
+  std::atomic<bool> has_failed_{false};
   std::optional<Error> failure_ NEPHILA_GUARDED_BY(mutex_);
 };
 

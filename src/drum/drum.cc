@@ -150,7 +150,6 @@ class Drum::Impl {
   CodecChooser codecs_;
   WriteQueue writes_;
   CommitWriter commits_;
-  std::optional<Error> fatal_;
 
   uint64_t generation_ = 0;
   uint64_t next_file_ = 1;
@@ -179,14 +178,12 @@ class Drum::Impl {
 };
 
 Status Drum::Impl::CheckAlive() {
-  if (fatal_) return Unexpected(*fatal_);
-  if (auto failed = commits_.failure()) fatal_ = failed;
-  if (fatal_) return Unexpected(*fatal_);
-  return {};
+  if (!commits_.has_failed()) return {};
+  return Unexpected(*commits_.failure());
 }
 
 Unexpected<Error> Drum::Impl::Note(Error error) {
-  if (counts_.write_failed && !fatal_) fatal_ = error;
+  if (counts_.write_failed) commits_.Fail(error);
   return Unexpected(std::move(error));
 }
 

@@ -1,6 +1,7 @@
 #include "drum/pass.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "base/check.h"
@@ -8,10 +9,19 @@
 namespace nephila::drum {
 namespace {
 
-// A task takes buckets until it has had about so many tuples: long enough to
-// be worth a task, short enough that urgent ones need not wait.
+// A task merges about so many tuples: enough to be worth a task and a part of
+// the new run, which has pages of its own, and short enough that urgent tasks
+// need not wait.
 constexpr uint64_t kTuplesPerTask = 32 * 1024;
-constexpr uint64_t kTuplesPerBucket = 64;  // what an empty one is worth
+
+uint32_t GroupBuckets(const Batch& batch) {
+  const uint32_t buckets = batch.format().buckets();
+  const uint64_t groups =
+      std::max<uint64_t>(batch.tuples() / kTuplesPerTask, 1);
+  return groups >= buckets
+             ? 1
+             : static_cast<uint32_t>(buckets / std::bit_floor(groups));
+}
 
 // Results that the receiver gets in one call.
 constexpr size_t kResultsPerCall = 256;
@@ -36,7 +46,8 @@ Pass::Pass(const Context& context, PassOptions options)
                BatchFilePath(context.dir, options_.results_number, "results"),
                FileSalt(context.salt, options_.results_number, "results"),
                context.counts, options_.batch->format().buckets(),
-               !with_values_, context.plan.result_bytes) {
+               !with_values_, context.plan.result_bytes),
+      group_buckets_(GroupBuckets(*options_.batch)) {
   NEPHILA_CHECK(options_.batch->frozen());
   out_.reserve(kResultsPerCall);
 }
@@ -94,7 +105,7 @@ Status Pass::Start() {
                     FileSalt(context_.salt, options_.run_number, "run"),
                     format.value, context_.counts));
   } else {
-    bucket_changes_.resize(format.buckets());
+    group_changes_.resize(format.buckets() / group_buckets_);
   }
   MergeInput input;
   input.batch = options_.batch.get();
@@ -125,25 +136,23 @@ void Pass::Fail(Error error) {
 
 void Pass::RunTask(size_t task) {
   const Batch& batch = *options_.batch;
-  uint64_t tuples = 0;
-  while (true) {
-    if (tuples > kTuplesPerTask) {
+  const uint32_t groups = batch.format().buckets() / group_buckets_;
+  uint32_t group = groups;
+  {
+    MutexLock lock(mutex_);
+    if (!ending_ && !error_ && next_group_ < groups) group = next_group_++;
+  }
+  if (group < groups) {
+    auto changes = std::make_unique<MemoryRun>(batch.format().value);
+    const uint32_t first = group * group_buckets_;
+    Status status =
+        merges_[task]->Merge(first, first + group_buckets_, *changes);
+    if (status) {
+      if (writer_ == nullptr) group_changes_[group] = std::move(changes);
       Post([this, task] { RunTask(task); }, Workers::Urgency::kNormal);
       return;
     }
-    uint32_t bucket = 0;
-    {
-      MutexLock lock(mutex_);
-      if (ending_ || error_ || next_bucket_ == batch.format().buckets()) break;
-      bucket = next_bucket_++;
-    }
-    auto changes = std::make_unique<MemoryRun>(batch.format().value);
-    if (Status status = merges_[task]->Merge(bucket, *changes); !status) {
-      Fail(std::move(status).error());
-      break;
-    }
-    if (writer_ == nullptr) bucket_changes_[bucket] = std::move(changes);
-    tuples += batch.bucket_tuples(bucket) + kTuplesPerBucket;
+    Fail(std::move(status).error());
   }
   merges_[task].reset();
   {
@@ -155,9 +164,9 @@ void Pass::RunTask(size_t task) {
 
 void Pass::FinishMerge() {
   auto changes = std::make_shared<MemoryRun>(options_.batch->format().value);
-  for (auto& bucket : bucket_changes_) {
-    changes->Append(*bucket);
-    bucket.reset();
+  for (auto& group : group_changes_) {
+    changes->Append(*group);
+    group.reset();
   }
   changes_ = std::move(changes);
   if (writer_ != nullptr) {

@@ -110,14 +110,16 @@ class Pass {
   PassResults results_;
   std::unique_ptr<RunWriter> writer_;
   std::vector<std::unique_ptr<BucketMerge>> merges_;
-  std::vector<std::unique_ptr<MemoryRun>> bucket_changes_;
+  // Neighbouring buckets are merged in groups of so many, a task at a time.
+  const uint32_t group_buckets_;
+  std::vector<std::unique_ptr<MemoryRun>> group_changes_;
   std::shared_ptr<const MemoryRun> changes_;
   std::optional<RunInfo> run_;
   bool run_taken_ = false;
 
   Mutex mutex_;
   CondVar changed_;
-  uint32_t next_bucket_ NEPHILA_GUARDED_BY(mutex_) = 0;
+  uint32_t next_group_ NEPHILA_GUARDED_BY(mutex_) = 0;
   size_t merges_left_ NEPHILA_GUARDED_BY(mutex_) = 0;
   size_t tasks_ NEPHILA_GUARDED_BY(mutex_) = 0;  // posted and not ended
   bool ending_ NEPHILA_GUARDED_BY(mutex_) = false;
