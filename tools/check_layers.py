@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Fails if a folder under src/ includes one that it may not know.
 
-base < config < item < model < {drum, disk_queue, url} < stages < crawl < {cli}. A
-stage includes no other stage: what they share travels in item/, and crawl/
-connects them. `url` is a stage and vocabulary, so it stands below the others.
+base < config < item < model < {drum, disk_queue, url} < stages < crawl < cli <
+bench. A stage includes no other stage: what they share travels in item/, and
+crawl/ connects them. `url` is a stage and vocabulary, so it stands below them.
 """
 
 import pathlib
@@ -20,6 +20,7 @@ LEVELS = [
      "politeness", "dns", "fetch", "parse", "store"],
     ["crawl"],
     ["cli", "dashboard"],
+    ["bench"],
 ]
 LEVEL = {name: i for i, names in enumerate(LEVELS) for name in names}
 INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.MULTILINE)

@@ -5,8 +5,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -42,12 +44,13 @@ struct Redirect {
   std::string output_path = {};
 };
 
-Finished Nephila(std::vector<std::string> arguments,
-                 const std::string& input = "",
-                 const Redirect& redirect_to = {}) {
+Finished RunProgram(const std::string& program,
+                    std::vector<std::string> arguments,
+                    const std::string& input = "",
+                    const Redirect& redirect_to = {}) {
   std::string base = TempFile("io");
   std::ofstream(base + ".in", std::ios::binary) << input;
-  arguments.insert(arguments.begin(), NEPHILA_BINARY);
+  arguments.insert(arguments.begin(), program);
   std::vector<char*> argv;
   for (std::string& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
@@ -77,6 +80,12 @@ Finished Nephila(std::vector<std::string> arguments,
     std::remove((base + suffix).c_str());
   }
   return run;
+}
+
+Finished Nephila(std::vector<std::string> arguments,
+                 const std::string& input = "",
+                 const Redirect& redirect_to = {}) {
+  return RunProgram(NEPHILA_BINARY, std::move(arguments), input, redirect_to);
 }
 
 std::vector<nlohmann::json> JsonLines(const std::string& text) {
@@ -331,6 +340,20 @@ TEST(CliBenchUrl, PrintsTheNamesThatScriptsRelyOn) {
   EXPECT_TRUE(line.contains("instructions_per_url"));
   EXPECT_EQ(line["urls"], 3);
   EXPECT_EQ(line["dropped"], 1);
+}
+
+TEST(CliBench, SaysWhereItMissesTheProgramOfTheBenchmarks) {
+  std::string folder = TempFile("alone");
+  std::string program = folder + "/nephila";
+  std::filesystem::create_directory(folder);
+  std::filesystem::copy_file(NEPHILA_BINARY, program);
+  Finished run = RunProgram(program, {"bench", "url"});
+  std::filesystem::remove_all(folder);
+  EXPECT_EQ(run.status, 1);
+  EXPECT_NE(run.err.find("there is no nephila-bench in " + folder),
+            std::string::npos)
+      << run.err;
+  EXPECT_EQ(std::count(run.err.begin(), run.err.end(), '\n'), 1) << run.err;
 }
 
 TEST(CliBenchUrl, GeneratesUrlsWhereThereIsNoCorpus) {

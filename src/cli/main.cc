@@ -12,7 +12,7 @@
 
 #include "CLI/CLI.hpp"
 #include "base/text.h"
-#include "cli/bench_url.h"
+#include "cli/bench_cmd.h"
 #include "cli/demo.h"
 #include "cli/exit_code.h"
 #include "cli/model_cmd.h"
@@ -55,6 +55,11 @@ class CommandLine {
   }
 
   int Run(std::vector<std::string> arguments) {
+    // Not ours to read: the other program has options of its own.
+    if (!arguments.empty() && arguments[0] == "bench") {
+      arguments.erase(arguments.begin());
+      return Fail(ExecBench(arguments), kFailed);
+    }
     // Behind "--" everything is an operand, whatever it looks like.
     auto dashes = std::find(arguments.begin(), arguments.end(), "--");
     if (dashes != arguments.end()) {
@@ -173,20 +178,8 @@ class CommandLine {
   }
 
   void AddBench() {
-    CLI::App* bench = app_.add_subcommand("bench", "Benchmarks");
-    bench->allow_extras();
-    CLI::App* sub =
-        AddVerb(bench, "url", "Cost of the stage `url` per link",
-                [this](const Setup& setup) {
-                  return RunBenchUrl(setup, bench_url_options_, std::cout);
-                });
-    sub->add_option("--urls", bench_url_options_.urls_file,
-                    "URLs, one a line, plain or .zst")
-        ->type_name("FILE");
-    sub->add_option("--passes", bench_url_options_.passes,
-                    "How often all of them are gone through")
-        ->check(CLI::Range(1, 1000));
-    sub->add_flag("--json", bench_url_options_.json, "A line of JSON");
+    // For --help alone: Run has handed the verb on before.
+    app_.add_subcommand("bench", "Benchmarks: see nephila bench --help");
   }
 
   void AddModel() {
@@ -231,7 +224,6 @@ class CommandLine {
   SetupOptions setup_options_;
   UrlOptions url_options_;
   SettingsCmdOptions settings_cmd_options_;
-  BenchUrlOptions bench_url_options_;
   ModelOptions model_options_;
   std::vector<std::string> operands_;
   Verb verb_;

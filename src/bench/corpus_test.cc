@@ -1,4 +1,4 @@
-#include "cli/corpus.h"
+#include "bench/corpus.h"
 
 #include <gtest/gtest.h>
 #include <zstd.h>
@@ -7,7 +7,7 @@
 #include <fstream>
 #include <string>
 
-namespace nephila::cli {
+namespace nephila::bench {
 namespace {
 
 class CorpusTest : public testing::Test {
@@ -61,4 +61,4 @@ TEST(Corpus, GeneratedUrlsDependOnTheSeedAlone) {
 }
 
 }  // namespace
-}  // namespace nephila::cli
+}  // namespace nephila::bench

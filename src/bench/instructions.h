@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace nephila::cli {
+namespace nephila::bench {
 
 class InstructionCounter {
  public:
@@ -22,4 +22,4 @@ class InstructionCounter {
   int fd_;
 };
 
-}  // namespace nephila::cli
+}  // namespace nephila::bench

@@ -7,10 +7,10 @@
 #include "base/result.h"
 #include "cli/setup.h"
 
-namespace nephila::cli {
+namespace nephila::bench {
 
 struct BenchUrlOptions {
-  std::string urls_file;  // default: see cli/corpus.h
+  std::string urls_file;  // default: see bench/corpus.h
   int passes = 25;
   bool json = false;
 };
@@ -19,7 +19,7 @@ struct BenchUrlOptions {
 // seed, `passes` times. Nothing is remembered between URLs. The figure is the
 // fastest pass, the median stands beside it: on a shared machine noise only
 // ever adds.
-Status RunBenchUrl(const Setup& setup, const BenchUrlOptions& options,
+Status RunBenchUrl(const cli::Setup& setup, const BenchUrlOptions& options,
                    std::ostream& out);
 
-}  // namespace nephila::cli
+}  // namespace nephila::bench

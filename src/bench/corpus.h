@@ -12,7 +12,7 @@
 
 #include "base/result.h"
 
-namespace nephila::cli {
+namespace nephila::bench {
 
 struct UrlCorpus {
   std::string source;  // the file, or "generated"
@@ -30,4 +30,4 @@ UrlCorpus GenerateUrls(size_t count, uint64_t seed);
 // The contents of a file, unpacked if its name ends in .zst.
 Result<std::string> ReadMaybeCompressed(const std::string& path);
 
-}  // namespace nephila::cli
+}  // namespace nephila::bench

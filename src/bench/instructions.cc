@@ -1,11 +1,11 @@
-#include "cli/instructions.h"
+#include "bench/instructions.h"
 
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-namespace nephila::cli {
+namespace nephila::bench {
 
 InstructionCounter::InstructionCounter() {
   perf_event_attr attributes{};
@@ -39,4 +39,4 @@ std::optional<uint64_t> InstructionCounter::Stop() {
   return count;
 }
 
-}  // namespace nephila::cli
+}  // namespace nephila::bench

@@ -1,4 +1,4 @@
-#include "cli/bench_url.h"
+#include "bench/bench_url.h"
 
 #include <fmt/core.h>
 
@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "base/random.h"
-#include "cli/corpus.h"
-#include "cli/instructions.h"
+#include "bench/corpus.h"
+#include "bench/instructions.h"
 #include "url/canonicalizer.h"
 
-namespace nephila::cli {
+namespace nephila::bench {
 namespace {
 
 struct Pass {
@@ -68,7 +68,7 @@ Pass RunPass(const ShuffledUrls& urls, url::Canonicalizer* canonicalizer,
 
 }  // namespace
 
-Status RunBenchUrl(const Setup& setup, const BenchUrlOptions& options,
+Status RunBenchUrl(const cli::Setup& setup, const BenchUrlOptions& options,
                    std::ostream& out) {
   NEPHILA_TRY(UrlCorpus corpus, LoadUrls(options.urls_file));
   ShuffledUrls urls(std::move(corpus.urls));
@@ -121,4 +121,4 @@ Status RunBenchUrl(const Setup& setup, const BenchUrlOptions& options,
   return {};
 }
 
-}  // namespace nephila::cli
+}  // namespace nephila::bench

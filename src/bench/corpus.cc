@@ -1,4 +1,4 @@
-#include "cli/corpus.h"
+#include "bench/corpus.h"
 
 #include <fmt/core.h>
 #include <zstd.h>
@@ -12,7 +12,7 @@
 #include "base/random.h"
 #include "base/real_file_system.h"
 
-namespace nephila::cli {
+namespace nephila::bench {
 namespace {
 
 constexpr size_t kLongestCorpus = size_t{4} << 30;
@@ -127,4 +127,4 @@ UrlCorpus GenerateUrls(size_t count, uint64_t seed) {
   return corpus;
 }
 
-}  // namespace nephila::cli
+}  // namespace nephila::bench
