@@ -39,11 +39,6 @@ Result<std::string> Decompress(const std::string& packed,
   return text;
 }
 
-std::string CorpusFolder() {
-  const char* folder = std::getenv("NEPHILA_CORPUS");
-  return folder != nullptr ? folder : "../shared/corpus";
-}
-
 std::vector<std::string> SplitLines(const std::string& text) {
   std::vector<std::string> lines;
   for (size_t begin = 0; begin < text.size();) {
@@ -67,6 +62,11 @@ std::string Word(Random* random, uint64_t longest) {
 }
 
 }  // namespace
+
+std::string CorpusFolder() {
+  const char* folder = std::getenv("NEPHILA_CORPUS");
+  return folder != nullptr ? folder : "../shared/corpus";
+}
 
 Result<std::string> ReadMaybeCompressed(const std::string& path) {
   auto fs = MakeRealFileSystem();

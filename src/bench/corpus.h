@@ -27,6 +27,9 @@ Result<UrlCorpus> LoadUrls(const std::string& file);
 // proportions of links on real pages.
 UrlCorpus GenerateUrls(size_t count, uint64_t seed);
 
+// Where the corpus lies if there is one.
+std::string CorpusFolder();
+
 // The contents of a file, unpacked if its name ends in .zst.
 Result<std::string> ReadMaybeCompressed(const std::string& path);
 
