@@ -12,7 +12,9 @@
 
 #include "CLI/CLI.hpp"
 #include "base/text.h"
+#include "bench/bench_drum.h"
 #include "bench/bench_url.h"
+#include "bench/stores.h"
 #include "cli/exit_code.h"
 #include "cli/setup.h"
 
@@ -44,6 +46,7 @@ class CommandLine {
     app_.set_version_flag("--version", "nephila-bench " NEPHILA_VERSION);
     app_.footer(kFooter);
     AddUrl();
+    AddDrum();
   }
 
   int Run(std::vector<std::string> arguments) {
@@ -135,9 +138,64 @@ class CommandLine {
     sub->add_flag("--json", bench_url_options_.json, "A line of JSON");
   }
 
+  void AddDrum() {
+    CLI::App* sub =
+        AddVerb("drum", "Links through a store that lets each through once",
+                [this](const cli::Setup&) { return RunDrum(); });
+    BenchDrumOptions& options = bench_drum_options_;
+    std::string names;
+    for (std::string_view name : StoreNames()) names.append(" ").append(name);
+    sub->add_option("--store", options.store, "One of:" + names)
+        ->capture_default_str();
+    sub->add_option("--links", links_, "How many, as 10M or 1B")
+        ->capture_default_str();
+    sub->add_option("--unique", options.unique_share, "Share of new links")
+        ->capture_default_str();
+    sub->add_option("--preload", preload_, "Keys in the store before")
+        ->capture_default_str();
+    sub->add_option("--memory", memory_, "For the store: 512MiB")
+        ->type_name("SIZE")
+        ->capture_default_str();
+    sub->add_option("--disk", disk_, "For what waits on disk: 4GiB")
+        ->type_name("SIZE")
+        ->capture_default_str();
+    sub->add_option("--text", options.text_file,
+                    "Links from the lines of a file, plain or .zst")
+        ->type_name("FILE");
+    sub->add_flag("--shuffled", options.shuffled,
+                  "Distinct links in random order");
+    sub->add_option("--dir", options.directory,
+                    "Where to work, in a folder that is removed at the end")
+        ->type_name("DIR");
+    sub->add_flag("--json", options.json, "A line of JSON");
+    sub->add_option("--time-limit", options.time_limit_s,
+                    "End the run after SECONDS")
+        ->type_name("SECONDS");
+    sub->add_option("--load-limit", options.load_limit_s,
+                    "Give up the preload after SECONDS")
+        ->type_name("SECONDS")
+        ->capture_default_str();
+    sub->add_option("--seed", options.seed, "Of the stream")
+        ->capture_default_str();
+  }
+
+  Status RunDrum() {
+    BenchDrumOptions& options = bench_drum_options_;
+    NEPHILA_TRY(options.links, ParseCount(links_));
+    NEPHILA_TRY(options.preload, ParseCount(preload_));
+    NEPHILA_TRY(options.memory_bytes, ParseSize(memory_));
+    NEPHILA_TRY(options.disk_bytes, ParseSize(disk_));
+    return RunBenchDrum(options, std::cout, std::cerr);
+  }
+
   CLI::App app_{"The benchmarks of nephila", "nephila-bench"};
   cli::SetupOptions setup_options_;
   BenchUrlOptions bench_url_options_;
+  BenchDrumOptions bench_drum_options_;
+  std::string links_ = "10M";
+  std::string preload_ = "0";
+  std::string memory_ = "512MiB";
+  std::string disk_ = "4GiB";
   Verb verb_;
 };
 

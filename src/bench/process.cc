@@ -1,0 +1,54 @@
+#include "bench/process.h"
+
+#include <malloc.h>
+#include <sys/resource.h>
+
+#include <fstream>
+#include <string>
+
+namespace nephila::bench {
+namespace {
+
+// A line "name: value kB" of /proc/self/status, in bytes.
+uint64_t StatusBytes(const std::string& name) {
+  std::ifstream file("/proc/self/status");
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with(name)) continue;
+    return std::stoull(line.substr(name.size())) * 1024;
+  }
+  return 0;
+}
+
+double Seconds(const timeval& time) {
+  return static_cast<double>(time.tv_sec) +
+         static_cast<double>(time.tv_usec) * 1e-6;
+}
+
+}  // namespace
+
+ProcessIo ReadProcessIo() {
+  std::ifstream file("/proc/self/io");
+  ProcessIo io;
+  std::string name;
+  for (uint64_t value = 0; file >> name >> value;) {
+    if (name == "read_bytes:") io.bytes_read = value;
+    if (name == "write_bytes:") io.bytes_written = value;
+  }
+  return io;
+}
+
+uint64_t ResidentBytes() { return StatusBytes("VmRSS:"); }
+uint64_t PeakResidentBytes() { return StatusBytes("VmHWM:"); }
+
+void ResetPeak() {
+  malloc_trim(0);
+  std::ofstream("/proc/self/clear_refs") << "5";
+}
+
+double CpuSeconds() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return Seconds(usage.ru_utime) + Seconds(usage.ru_stime);
+}
+
+}  // namespace nephila::bench

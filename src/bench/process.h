@@ -1,0 +1,25 @@
+// What this process uses, as the kernel counts it.
+#pragma once
+
+#include <cstdint>
+
+namespace nephila::bench {
+
+struct ProcessIo {
+  uint64_t bytes_read = 0;
+  uint64_t bytes_written = 0;
+};
+// From and to disk, page faults included.
+ProcessIo ReadProcessIo();
+
+// Memory that is resident now, and at most since ResetPeak.
+uint64_t ResidentBytes();
+uint64_t PeakResidentBytes();
+// Gives freed memory back first. Where the kernel does not let us reset, the
+// peak is that of the whole life of the process.
+void ResetPeak();
+
+// User and system time of all threads.
+double CpuSeconds();
+
+}  // namespace nephila::bench
