@@ -10,12 +10,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/result.h"
+#include "drum/codec.h"
 
 namespace nephila::bench {
 
@@ -43,6 +45,7 @@ struct StoreOptions {
   uint64_t disk_bytes = 0;    // for what waits on disk; not for the keys
   int threads = 2;            // at most, in the background
   uint64_t hash_seed = 0;     // a link's key is KeyedHash(text, hash_seed)
+  std::optional<drum::Codec> codec = std::nullopt;  // of our own; else chosen
   UniqueSink* sink = nullptr;
   // Asked now and then while preloading, with the keys loaded so far; false
   // ends it with kStopped.
