@@ -108,18 +108,22 @@ class Run {
       : options_(options), progress_(progress) {}
 
   Status Execute(const std::string& directory) {
-    NEPHILA_RETURN_IF_ERROR(SampleText());
-    NEPHILA_TRY(source_, MakeSource(options_));
     StoreOptions store_options;
     store_options.directory = directory;
     store_options.memory_bytes = options_.memory_bytes;
     store_options.disk_bytes = options_.disk_bytes;
+    store_options.expected_keys =
+        options_.preload +
+        static_cast<uint64_t>(options_.unique_share *
+                              static_cast<double>(options_.links));
     store_options.hash_seed = kHashSeed;
     store_options.sink = &sink_;
     store_options.keep_loading = [this](uint64_t keys) {
       return Loading(keys);
     };
     NEPHILA_TRY(store_, MakeStore(options_.store, store_options));
+    NEPHILA_RETURN_IF_ERROR(SampleText());
+    NEPHILA_TRY(source_, MakeSource(options_));
     NEPHILA_TRY(bool loaded, Load());
     if (!loaded) return {};
     ResetPeak();

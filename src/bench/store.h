@@ -40,11 +40,12 @@ class UniqueSink {
 };
 
 struct StoreOptions {
-  std::string directory;      // exists, is empty, is the store's alone
-  uint64_t memory_bytes = 0;  // for all that grows: batch, caches, buffers
-  uint64_t disk_bytes = 0;    // for what waits on disk; not for the keys
-  int threads = 2;            // at most, in the background
-  uint64_t hash_seed = 0;     // a link's key is KeyedHash(text, hash_seed)
+  std::string directory;       // exists, is empty, is the store's alone
+  uint64_t memory_bytes = 0;   // for all that grows: batch, caches, buffers
+  uint64_t disk_bytes = 0;     // for what waits on disk; not for the keys
+  uint64_t expected_keys = 0;  // at the end, for who sizes tables by it
+  int threads = 2;             // at most, in the background
+  uint64_t hash_seed = 0;      // a link's key is KeyedHash(text, hash_seed)
   std::optional<drum::Codec> codec = std::nullopt;  // of our own; else chosen
   UniqueSink* sink = nullptr;
   // Asked now and then while preloading, with the keys loaded so far; false

@@ -32,6 +32,7 @@ class StoreTest : public testing::TestWithParam<std::string> {
     std::filesystem::create_directory(options_.directory);
     options_.memory_bytes = size_t{1} << 20;
     options_.disk_bytes = size_t{1} << 30;
+    options_.expected_keys = kLinks;
     options_.hash_seed = kSeed;
     options_.sink = &sink_;
   }
