@@ -127,6 +127,7 @@ class Drum::Impl {
   void NewBatch();
   Status BeginPass();
   Status StartMerge();
+  uint64_t NewRunBytes() const;
   // Ends a pass that is delivered, and begins the next if it is due.
   Status Progress();
   Status FinishPass();
@@ -320,6 +321,17 @@ Status Drum::Impl::BeginPass() {
   return StartMerge();
 }
 
+// What the pass over the frozen batch will write, as far as one can tell.
+uint64_t Drum::Impl::NewRunBytes() const {
+  constexpr double kBytesPerKey = 5.5;
+  // With values most tuples change a record, without only the new ones do.
+  const double share =
+      header_.value.kind == ValueKind::kNone ? unique_share_ : 1;
+  const double keys = static_cast<double>(frozen_->tuples()) * share +
+                      static_cast<double>(records_.memory->records());
+  return static_cast<uint64_t>(keys * kBytesPerKey) + frozen_->value_bytes();
+}
+
 Status Drum::Impl::StartMerge() {
   PassOptions options;
   options.batch = frozen_;
@@ -334,10 +346,7 @@ Status Drum::Impl::StartMerge() {
     options.run_number = next_file_++;
     std::vector<uint64_t> run_bytes;
     for (const auto& run : records_.runs) run_bytes.push_back(run->bytes());
-    const auto new_bytes = static_cast<uint64_t>(
-        static_cast<double>(most_bytes) * unique_share_ / 3 +
-        static_cast<double>(in_memory));
-    options.folded_runs = RunsToFold(run_bytes, new_bytes);
+    options.folded_runs = RunsToFold(run_bytes, NewRunBytes());
   }
   options.results_number = next_file_++;
   pass_began_ = context_.clock.Now();
