@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "CLI/CLI.hpp"
+#include "base/heap.h"
 #include "base/text.h"
 #include "bench/bench_drum.h"
 #include "bench/bench_url.h"
@@ -203,6 +204,7 @@ class CommandLine {
 }  // namespace nephila::bench
 
 int main(int argc, char** argv) {
+  nephila::KeepHeapFlat();
   std::ios::sync_with_stdio(false);
   // A reader that goes away (`| head`) ends the program quietly.
   std::signal(SIGPIPE, SIG_DFL);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "CLI/CLI.hpp"
+#include "base/heap.h"
 #include "base/text.h"
 #include "cli/bench_cmd.h"
 #include "cli/demo.h"
@@ -233,6 +234,7 @@ class CommandLine {
 }  // namespace nephila::cli
 
 int main(int argc, char** argv) {
+  nephila::KeepHeapFlat();
   std::ios::sync_with_stdio(false);
   // A reader that goes away (`| head`) ends the program quietly.
   std::signal(SIGPIPE, SIG_DFL);
