@@ -19,8 +19,8 @@
 // or commits free old files; nothing was added. kNoSpace: the disk is full;
 // nothing is lost, and the same call works once there is room. kCorruption
 // and read errors name file and offset, and come again if the call does. Any
-// other failed write and any failed sync is final: every later call returns
-// it, and the process should end.
+// other failed write and any failed sync, if only for want of space, is final:
+// every later call returns it, and the process should end.
 //
 // Threads: one thread uses a Drum; FinishCommit alone may run on another,
 // beside all calls but BeginCommit. Work is done by the Workers, or, if those
@@ -50,7 +50,7 @@ namespace nephila::drum {
 struct Tuple {
   Operation operation = Operation::kCheckUpdate;
   uint64_t key = 0;
-  std::string_view value = {};  // for updates, of the store's format
+  std::string_view value = {};  // of the store's format; empty for a check
   std::string_view aux = {};    // comes back with the result
 };
 
@@ -122,7 +122,8 @@ class Drum {
                                               const std::string& dir,
                                               DrumOptions options);
   // kNotFound if there is no such commit. What lies in `dir` and belongs to
-  // neither this generation nor the one before is removed.
+  // neither this generation nor the one before is removed: later commits are
+  // void at once, and the next is `generation` + 1.
   static Result<std::unique_ptr<Drum>> Open(const DrumContext& context,
                                             const std::string& dir,
                                             DrumOptions options,
@@ -137,12 +138,14 @@ class Drum {
   Drum(const Drum&) = delete;
   Drum& operator=(const Drum&) = delete;
 
-  // Begins a pass by itself when the batch is full and no pass is on.
-  // kInvalidArgument for what does not fit the options.
+  // Where it finds the batch full and no pass on it begins the pass first, and
+  // the tuple goes into the next batch. kInvalidArgument for what does not fit
+  // the options, and for a check with a value.
   Status Add(const Tuple& tuple);
 
   // Begins a pass over what has been added so far; if one is on, as soon as
-  // that is delivered. Nothing to do for an empty batch.
+  // that is delivered, over all that is added until then. Such a wish is not
+  // kept across a restart. Nothing to do for an empty batch.
   Status Flush();
   // The consumer has run dry: the same, but only while passes take less than
   // a tenth of the time. Returns whether a pass is on now.
@@ -150,7 +153,8 @@ class Drum {
 
   // Hands on up to `max_results` results that are ready (duplicates that
   // unique_only leaves out count); returns how many. 0: none is ready now.
-  // Never waits for workers that have threads.
+  // With an error some may have been handed on before it: they count, and do
+  // not come again. Never waits for workers that have threads.
   Result<size_t> Deliver(Receiver& receiver, size_t max_results);
   // Waits until a result is ready, or no pass is on any more.
   Status Wait();
@@ -160,7 +164,8 @@ class Drum {
 
   // A commit in two steps: Begin notes the state between two calls and
   // returns its generation, Finish makes it durable. After kNoSpace from
-  // Finish, call it again. Commit is both.
+  // Finish, call it again; if a sync failed so, that returns it again. Commit
+  // is both.
   Result<uint64_t> BeginCommit();
   Status FinishCommit();
   Result<uint64_t> Commit();
