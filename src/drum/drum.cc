@@ -576,6 +576,8 @@ Result<uint64_t> Drum::Impl::BeginCommit() {
     }
   }
   for (const RunInfo& run : head.runs) named_.insert(run.file_number);
+  // What readers would refuse must never count as durable.
+  NEPHILA_CHECK(commit.size() <= kMostCommitBytes);
   generation_ = head.generation;
   commits_.Begin(head.generation, head.whole, std::move(commit),
                  std::move(unsynced), std::move(remove));

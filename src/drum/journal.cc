@@ -14,7 +14,6 @@ namespace {
 
 constexpr std::string_view kPrefix = "journal-";
 constexpr std::string_view kMagic = "nephila drum 1";
-constexpr uint32_t kMostFrameBytes = uint32_t{1} << 30;
 constexpr uint8_t kAnyOperation = 0xFF;
 
 uint64_t HeaderSalt(uint64_t first_generation) {
@@ -69,13 +68,13 @@ class JournalReader {
     const uint32_t length = *length_reader.U32();
     // The length is checked before it is believed, and an empty payload shows
     // whether it is one of ours.
-    if (length > kMostFrameBytes || length > size_ - offset_) {
+    if (length > kMostCommitBytes || length > size_ - offset_) {
       return Unexpected(Damaged(path_, offset_, "a commit is damaged"));
     }
     bytes_.resize(kFrameHeaderBytes + length);
     NEPHILA_RETURN_IF_ERROR(ReadBytes(kFrameHeaderBytes));
     ByteReader reader(bytes_);
-    const auto payload = ReadFrame(reader, salt, kMostFrameBytes);
+    const auto payload = ReadFrame(reader, salt, kMostCommitBytes);
     if (!payload) {
       return Unexpected(Damaged(path_, offset_, "a commit is damaged"));
     }

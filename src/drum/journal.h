@@ -82,6 +82,10 @@ void AppendMemoryChanges(
     ByteWriter& writer, bool emptied,
     const std::vector<std::shared_ptr<const MemoryRun>>& changes);
 
+// Larger frames are not read: with the plan's limits on what is in memory a
+// commit stays far below.
+inline constexpr uint32_t kMostCommitBytes = uint32_t{3} << 30;
+
 std::string JournalName(uint64_t first_generation);
 // The first frame of a journal.
 std::string JournalHeader(const StoreHeader& header, uint64_t first_generation);

@@ -25,6 +25,8 @@ constexpr uint64_t kSortShare = 5;
 
 constexpr uint64_t kMinChunkBytes = 16 * kKiB;
 constexpr uint64_t kMaxChunkBytes = 512 * kKiB;
+// Of open buffers that a commit writes to the journal.
+constexpr uint64_t kMostSpillBytes = 256 * kMiB;
 
 uint64_t PagesDown(uint64_t bytes) { return bytes / kPageBytes * kPageBytes; }
 
@@ -55,13 +57,16 @@ Plan MakePlan(uint64_t memory_bytes, uint64_t disk_bytes, int threads) {
   plan.chunk_bytes =
       std::clamp(PagesDown(buffers / (wanted + plan.spare_chunks)), kPageBytes,
                  kMaxChunkBytes);
-  plan.min_chunk_bytes = plan.chunk_bytes / 4;
+  // So the open parts of all buckets together stay small in a commit.
+  plan.min_chunk_bytes =
+      std::min(plan.chunk_bytes / 4, kMostSpillBytes / wanted);
 
   plan.aux_block_bytes =
       std::clamp(std::bit_floor(memory / 256), 16 * kKiB, kMiB);
   plan.aux_blocks_written = static_cast<size_t>(threads) + 1;
   plan.aux_blocks_ahead = static_cast<size_t>(threads) * 2 + 2;
-  plan.memory_run_bytes = memory / 32;
+  // Bounded, as a whole commit holds it.
+  plan.memory_run_bytes = std::min(memory / 32, kMostSpillBytes);
   plan.result_bytes = memory / 16;
   plan.read_ahead_bytes =
       std::clamp(std::bit_floor(memory / 1024), 64 * kKiB, 512 * kKiB);
