@@ -15,8 +15,7 @@
 #include "base/random.h"
 #include "base/real_file_system.h"
 #include "base/text.h"
-#include "bench/link_pages.h"
-#include "bench/link_stream.h"
+#include "bench/link_source.h"
 #include "bench/process.h"
 #include "bench/stores.h"
 #include "bench/text_ratio.h"
@@ -27,9 +26,6 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-constexpr uint64_t kHashSeed = 0x6E657068696C61;
-constexpr size_t kTemplateBytes = size_t{12} << 20;  // 8 MiB of distinct ones
-constexpr size_t kSampleBytes = size_t{64} << 20;
 constexpr uint64_t kLinksBetweenLooks = 4096;
 constexpr double kSecondsBetweenLines = 5;
 
@@ -68,25 +64,6 @@ class WorkDirectory {
   const std::string path_;
 };
 
-struct Source {
-  std::string name;
-  std::unique_ptr<LinkSource> links;
-};
-
-Result<Source> MakeSource(const BenchDrumOptions& options) {
-  if (!options.text_file.empty()) {
-    NEPHILA_TRY(auto links, MakeTextSource(options.text_file));
-    return Source{options.text_file, std::move(links)};
-  }
-  NEPHILA_TRY(LinkPages pages, LoadLinkPages(kTemplateBytes));
-  NEPHILA_TRY(auto links,
-              LinkStream::Create(pages, {.links = options.links,
-                                         .unique_share = options.unique_share,
-                                         .seed = options.seed,
-                                         .shuffled = options.shuffled}));
-  return Source{pages.source, std::move(links)};
-}
-
 // What is measured, up to now or at the end.
 struct Measured {
   uint64_t links = 0;
@@ -97,7 +74,7 @@ struct Measured {
   uint64_t preloaded = 0;
   bool not_reached = false;
   uint64_t rss_bytes = 0;
-  TextRatios ratios;
+  TextSample text;
   StoreReport loaded;  // before the run
   StoreReport report;  // the run alone
 };
@@ -116,13 +93,15 @@ class Run {
         options_.preload +
         static_cast<uint64_t>(options_.unique_share *
                               static_cast<double>(options_.links));
+    store_options.threads = options_.threads;
+    store_options.codec = options_.codec;
     store_options.hash_seed = kHashSeed;
     store_options.sink = &sink_;
     store_options.keep_loading = [this](uint64_t keys) {
       return Loading(keys);
     };
     NEPHILA_TRY(store_, MakeStore(options_.store, store_options));
-    NEPHILA_RETURN_IF_ERROR(SampleText());
+    NEPHILA_TRY(measured_.text, SampleTextOf(options_));
     NEPHILA_TRY(source_, MakeSource(options_));
     NEPHILA_TRY(bool loaded, Load());
     if (!loaded) return {};
@@ -178,14 +157,6 @@ class Run {
   }
 
  private:
-  // From a stream of its own, so that the run begins with its first link.
-  Status SampleText() {
-    NEPHILA_TRY(Source source, MakeSource(options_));
-    NEPHILA_TRY(measured_.ratios,
-                MeasureTextRatios(source.links.get(), kSampleBytes, kHashSeed));
-    return {};
-  }
-
   // False if the limit ended it.
   Result<bool> Load() {
     if (options_.preload == 0) return true;
@@ -289,8 +260,11 @@ nlohmann::ordered_json ToJson(const BenchDrumOptions& options, const Run& run) {
   line["disk_bytes"] = options.disk_bytes;
   line["preload_s"] = measured.preload_seconds;
   line["not_reached"] = nullptr;
-  line["text_ratio"] = measured.ratios.arrival_order;
-  line["text_ratio_bucket_order"] = measured.ratios.bucket_order;
+  const TextSample& text = measured.text;
+  line["text_ratio"] = text.arrival_order.ratio;
+  line["text_ratio_bucket_order"] = text.bucket_order.ratio;
+  line["text_ns_per_link"] = text.arrival_order.pack_ns_per_link;
+  line["text_ns_per_link_bucket_order"] = text.bucket_order.pack_ns_per_link;
   if (measured.not_reached) {
     line["not_reached"] = {
         {"keys_loaded", measured.preloaded},

@@ -4,19 +4,23 @@
 #include <chrono>
 #include <cstdint>
 #include <iosfwd>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
+#include "drum/codec.h"
 
 namespace nephila::bench {
 
 struct BenchDrumOptions {
-  std::string store = "mercator";  // see bench/stores.h
+  std::string store = "drum";  // see bench/stores.h
   uint64_t links = 10'000'000;
   double unique_share = 1.0 / 9;
   uint64_t preload = 0;
   uint64_t memory_bytes = uint64_t{512} << 20;
   uint64_t disk_bytes = uint64_t{4} << 30;
+  int threads = 2;  // of the store, in the background
+  std::optional<drum::Codec> codec = std::nullopt;  // of our store; else chosen
   std::string text_file;  // instead of pages of the corpus
   bool shuffled = false;
   std::string directory;  // default: one below the current, removed at the end

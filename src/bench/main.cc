@@ -148,8 +148,7 @@ class CommandLine {
     for (std::string_view name : StoreNames()) names.append(" ").append(name);
     sub->add_option("--store", options.store, "One of:" + names)
         ->capture_default_str();
-    sub->add_option("--links", links_, "How many, as 10M or 1B")
-        ->capture_default_str();
+    sub->add_option("--links", links_, "How many, as 10M or 1B [10M]");
     sub->add_option("--unique", options.unique_share, "Share of new links")
         ->capture_default_str();
     sub->add_option("--preload", preload_, "Keys in the store before")
@@ -159,6 +158,13 @@ class CommandLine {
         ->capture_default_str();
     sub->add_option("--disk", disk_, "For what waits on disk: 4GiB")
         ->type_name("SIZE")
+        ->capture_default_str();
+    sub->add_option("--threads", options.threads,
+                    "Of the store, in the background")
+        ->check(CLI::Range(0, 64))
+        ->capture_default_str();
+    sub->add_option("--codec", codec_, "Of the text that waits in our store")
+        ->check(CLI::IsMember({"auto", "none", "lz4", "zstd"}))
         ->capture_default_str();
     sub->add_option("--text", options.text_file,
                     "Links from the lines of a file, plain or .zst")
@@ -182,10 +188,15 @@ class CommandLine {
 
   Status RunDrum() {
     BenchDrumOptions& options = bench_drum_options_;
-    NEPHILA_TRY(options.links, ParseCount(links_));
+    if (!links_.empty()) {
+      NEPHILA_TRY(options.links, ParseCount(links_));
+    }
     NEPHILA_TRY(options.preload, ParseCount(preload_));
     NEPHILA_TRY(options.memory_bytes, ParseSize(memory_));
     NEPHILA_TRY(options.disk_bytes, ParseSize(disk_));
+    if (codec_ != "auto") {
+      NEPHILA_TRY(options.codec, drum::ParseCodec(codec_));
+    }
     return RunBenchDrum(options, std::cout, std::cerr);
   }
 
@@ -193,10 +204,11 @@ class CommandLine {
   cli::SetupOptions setup_options_;
   BenchUrlOptions bench_url_options_;
   BenchDrumOptions bench_drum_options_;
-  std::string links_ = "10M";
+  std::string links_;
   std::string preload_ = "0";
   std::string memory_ = "512MiB";
   std::string disk_ = "4GiB";
+  std::string codec_ = "auto";
   Verb verb_;
 };
 
