@@ -15,6 +15,7 @@
 #include "base/random.h"
 #include "base/real_file_system.h"
 #include "base/text.h"
+#include "bench/drum_prediction.h"
 #include "bench/link_source.h"
 #include "bench/process.h"
 #include "bench/stores.h"
@@ -153,7 +154,27 @@ class Run {
           Over(measured_.report.bytes_of_keys, measured_.report.keys);
       return model::AlphaPolybot(parameters, links, ram);
     }
+    if (auto parts = PredictedParts()) return parts->alpha();
     return std::nullopt;
+  }
+
+  // Of our own store. The share of new links is the one asked for, as a
+  // prediction should not read the answer; of a file nobody knows it before.
+  std::optional<model::StoreAlpha> PredictedParts() const {
+    if (options_.store != "drum" || measured_.links == 0) return std::nullopt;
+    DrumFigures figures;
+    figures.link_bytes = Over(measured_.link_bytes, measured_.links);
+    figures.text_ratio = measured_.text.arrival_order.ratio;
+    figures.unique_share = options_.shuffled ? 1 : options_.unique_share;
+    if (!options_.text_file.empty()) {
+      figures.unique_share = Over(sink_.links(), measured_.links);
+    }
+    figures.memory_bytes = options_.memory_bytes;
+    figures.disk_bytes = options_.disk_bytes;
+    figures.threads = options_.threads;
+    figures.known_keys = options_.preload;
+    return PredictAlpha(ModelOfDrum(figures),
+                        static_cast<double>(measured_.links));
   }
 
  private:
@@ -249,6 +270,30 @@ class Run {
   uint64_t last_links_ = 0;
 };
 
+// Where measured and predicted differ. A store counts what it reads and writes
+// as a whole, and what its log takes; so buckets and Z are one figure.
+nlohmann::ordered_json AlphaParts(const Run& run,
+                                  const model::StoreAlpha& predicted) {
+  const Measured& measured = run.measured();
+  const double log = 2 * Over(measured.report.log_bytes, measured.link_bytes);
+  const double unique_text = Over(run.sink().text_bytes(), measured.link_bytes);
+  return {
+      {"measured",
+       {{"log", log},
+        {"buckets_and_z", run.Alpha() - log - unique_text},
+        {"unique_text", unique_text},
+        {"read", Over(measured.report.bytes_read, measured.link_bytes)},
+        {"written", Over(measured.report.bytes_written, measured.link_bytes)}}},
+      {"predicted",
+       {{"log", predicted.log},
+        {"buckets_and_z",
+         predicted.buckets + predicted.z_read + predicted.z_written},
+        {"buckets", predicted.buckets},
+        {"z_read", predicted.z_read},
+        {"z_written", predicted.z_written},
+        {"unique_text", predicted.unique_text}}}};
+}
+
 nlohmann::ordered_json ToJson(const BenchDrumOptions& options, const Run& run) {
   const Measured& measured = run.measured();
   nlohmann::ordered_json line;
@@ -279,6 +324,9 @@ nlohmann::ordered_json ToJson(const BenchDrumOptions& options, const Run& run) {
   line["alpha_predicted"] = nullptr;
   if (auto predicted = run.PredictedAlpha()) {
     line["alpha_predicted"] = *predicted;
+  }
+  if (auto parts = run.PredictedParts()) {
+    line["alpha_parts"] = AlphaParts(run, *parts);
   }
   line["bytes_per_key"] = nullptr;
   if (measured.report.keys > 0) {

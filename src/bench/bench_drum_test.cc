@@ -65,6 +65,27 @@ TEST_F(BenchDrumTest, RunsOurStoreUnlessAskedForAnother) {
   nlohmann::json line = Run();
   EXPECT_EQ(line["store"], "drum");
   EXPECT_EQ(line["passes"], 1);
+  const nlohmann::json& parts = line["alpha_parts"];
+  const nlohmann::json& predicted = parts["predicted"];
+  EXPECT_NEAR(line["alpha_predicted"],
+              predicted["log"].get<double>() +
+                  predicted["buckets_and_z"].get<double>() +
+                  predicted["unique_text"].get<double>(),
+              1e-9);
+  EXPECT_NEAR(line["alpha_measured"],
+              parts["measured"]["read"].get<double>() +
+                  parts["measured"]["written"].get<double>() +
+                  parts["measured"]["unique_text"].get<double>(),
+              1e-9);
+  for (const char* part : {"log", "unique_text"}) {
+    EXPECT_NEAR(parts["measured"][part], predicted[part], 0.02) << part;
+  }
+  // Each bucket reads whole blocks of Z, which the model leaves out and which
+  // doubles so small a Z.
+  double ratio = line["alpha_measured"].get<double>() /
+                 line["alpha_predicted"].get<double>();
+  EXPECT_GT(ratio, 0.9);
+  EXPECT_LT(ratio, 2.2);
 }
 
 TEST_F(BenchDrumTest, ACodecOfOnesChoiceIsTheStoresAndTheSamples) {
@@ -73,6 +94,7 @@ TEST_F(BenchDrumTest, ACodecOfOnesChoiceIsTheStoresAndTheSamples) {
   nlohmann::json line = Run();
   EXPECT_NEAR(line["text_ratio"], 1, 0.05);
   EXPECT_NEAR(line["log_ratio"], 1, 0.2);
+  EXPECT_GT(line["alpha_predicted"], 2);
 }
 
 TEST_F(BenchDrumTest, LeavesNothingBehind) {

@@ -98,6 +98,7 @@ class DrumStore final : public LinkStore, private drum::Receiver {
     report.passes = stats.passes;
     report.bytes_read = stats.bytes_read;
     report.bytes_written = stats.bytes_written;
+    report.log_bytes = stats.aux_log_bytes;
     report.keys = stats.records + stats.memory_records;
     report.bytes_of_keys = stats.run_bytes + 8 * stats.memory_records;
     report.extra = {
@@ -106,6 +107,7 @@ class DrumStore final : public LinkStore, private drum::Receiver {
                           ? 0
                           : static_cast<double>(stats.aux_bytes) /
                                 static_cast<double>(stats.aux_log_bytes)},
+        {"small_passes", static_cast<double>(stats.small_passes)},
         {"commits", static_cast<double>(commits_)},
         {"waits", static_cast<double>(waits_)},
     };

@@ -57,6 +57,7 @@ struct StoreReport {
   uint64_t passes = 0;         // merges with the store; 0 if it has none
   uint64_t bytes_read = 0;     // from disk
   uint64_t bytes_written = 0;  // to disk
+  uint64_t log_bytes = 0;      // written of text that waits, if that is apart
   uint64_t keys = 0;
   uint64_t bytes_of_keys = 0;  // what they take on disk
   std::vector<std::pair<std::string, double>> extra;
