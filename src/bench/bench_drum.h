@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "drum/codec.h"
+#include "model/store_model.h"
 
 namespace nephila::bench {
 
@@ -28,6 +29,7 @@ struct BenchDrumOptions {
   double time_limit_s = 0;  // 0: none
   double load_limit_s = 1200;
   uint64_t seed = 1;
+  model::Machine machine;  // for the verdict of hit rates
 };
 
 // Preloads, runs, and prints one result. Progress goes to `progress` every few

@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "bench/bench_drum.h"
 #include "bench/bench_url.h"
+#include "bench/hit_rates.h"
 #include "bench/stores.h"
 #include "cli/exit_code.h"
 #include "cli/setup.h"
@@ -148,7 +149,8 @@ class CommandLine {
     for (std::string_view name : StoreNames()) names.append(" ").append(name);
     sub->add_option("--store", options.store, "One of:" + names)
         ->capture_default_str();
-    sub->add_option("--links", links_, "How many, as 10M or 1B [10M]");
+    sub->add_option("--links", links_,
+                    "How many, as 10M or 1B [10M; hit rates: 20M]");
     sub->add_option("--unique", options.unique_share, "Share of new links")
         ->capture_default_str();
     sub->add_option("--preload", preload_, "Keys in the store before")
@@ -184,10 +186,29 @@ class CommandLine {
         ->capture_default_str();
     sub->add_option("--seed", options.seed, "Of the stream")
         ->capture_default_str();
+    AddHitRates(sub);
+  }
+
+  void AddHitRates(CLI::App* sub) {
+    model::Machine& machine = bench_drum_options_.machine;
+    sub->add_flag("--hit-rates", hit_rates_,
+                  "No store: what caches of recent links would catch, and "
+                  "whether they pay, on a machine with");
+    sub->add_option("--cores", machine.cores, "so many cores")
+        ->check(CLI::Range(1, 1024))
+        ->capture_default_str();
+    sub->add_option("--disk-speed", disk_speed_, "a disk of bytes a second")
+        ->type_name("SIZE")
+        ->capture_default_str();
+    sub->add_option("--disk-share", machine.disk_share,
+                    "of which the store may have this")
+        ->check(CLI::Range(0.001, 1.0))
+        ->capture_default_str();
   }
 
   Status RunDrum() {
     BenchDrumOptions& options = bench_drum_options_;
+    if (hit_rates_) options.links = kHitRateLinks;
     if (!links_.empty()) {
       NEPHILA_TRY(options.links, ParseCount(links_));
     }
@@ -197,6 +218,13 @@ class CommandLine {
     if (codec_ != "auto") {
       NEPHILA_TRY(options.codec, drum::ParseCodec(codec_));
     }
+    NEPHILA_TRY(const uint64_t speed, ParseSize(disk_speed_));
+    if (speed == 0) {
+      return Unexpected(Error{ErrorCode::kInvalidArgument,
+                              "--disk-speed: more than nothing"});
+    }
+    options.machine.disk_bytes_per_s = static_cast<double>(speed);
+    if (hit_rates_) return RunHitRates(options, std::cout);
     return RunBenchDrum(options, std::cout, std::cerr);
   }
 
@@ -209,6 +237,8 @@ class CommandLine {
   std::string memory_ = "512MiB";
   std::string disk_ = "4GiB";
   std::string codec_ = "auto";
+  std::string disk_speed_ = "1.7GB";  // as of model::Machine
+  bool hit_rates_ = false;
   Verb verb_;
 };
 
