@@ -18,10 +18,19 @@ constexpr uint64_t kMiB = 1024 * kKiB;
 constexpr uint64_t kDiskBytesPerTuple = 16;
 
 // Shares of memory, in sixteenths: buffers of buckets and the sorting of
-// buckets get the most, as more of either means larger batches. What is left
-// of the whole goes to indexes of runs, cursors and codecs.
+// buckets get the most, as more of either means larger batches. Results and
+// records of small passes have two; what each task needs beside the bucket that
+// it sorts (cursors, the writer of a run, blocks of the aux log) shares the
+// rest, which bounds the tasks.
 constexpr uint64_t kBufferShare = 5;
 constexpr uint64_t kSortShare = 5;
+constexpr uint64_t kTaskShare = 4;
+
+// Of writing a run.
+constexpr uint64_t kRunWriterBytes = kMiB;
+// Blocks of the aux log for each task.
+constexpr uint64_t kAuxBlocksWritten = 1;
+constexpr uint64_t kAuxBlocksAhead = 2;
 
 constexpr uint64_t kMinChunkBytes = 16 * kKiB;
 constexpr uint64_t kMaxChunkBytes = 512 * kKiB;
@@ -35,11 +44,22 @@ uint64_t PagesDown(uint64_t bytes) { return bytes / kPageBytes * kPageBytes; }
 Plan MakePlan(uint64_t memory_bytes, uint64_t disk_bytes, int threads) {
   const uint64_t memory = std::max(memory_bytes, kMiB / 2);
   Plan plan;
+  plan.aux_block_bytes =
+      std::clamp(std::bit_floor(memory / 256), 16 * kKiB, kMiB);
+  plan.read_ahead_bytes =
+      std::clamp(std::bit_floor(memory / 1024), 64 * kKiB, 512 * kKiB);
   // One more than threads, so that a core is not idle while a bucket waits for
-  // the disk.
-  plan.merge_tasks = threads + 1;
-  plan.bucket_sort_bytes =
-      memory * kSortShare / 16 / static_cast<uint64_t>(plan.merge_tasks);
+  // the disk; fewer where memory does not reach for as many.
+  const uint64_t task_bytes =
+      kRunWriterBytes + 2 * plan.read_ahead_bytes +
+      2 * plan.aux_block_bytes * (kAuxBlocksWritten + kAuxBlocksAhead);
+  const uint64_t tasks =
+      std::clamp<uint64_t>(memory * kTaskShare / 16 / task_bytes, 1,
+                           static_cast<uint64_t>(threads) + 1);
+  plan.merge_tasks = static_cast<int>(tasks);
+  plan.aux_blocks_written = tasks * kAuxBlocksWritten;
+  plan.aux_blocks_ahead = tasks * kAuxBlocksAhead;
+  plan.bucket_sort_bytes = memory * kSortShare / 16 / tasks;
   plan.batch_disk_bytes = std::max(disk_bytes / 2, 16 * kPageBytes);
 
   const uint64_t buffers = memory * kBufferShare / 16;
@@ -61,15 +81,9 @@ Plan MakePlan(uint64_t memory_bytes, uint64_t disk_bytes, int threads) {
   plan.min_chunk_bytes =
       std::min(plan.chunk_bytes / 4, kMostSpillBytes / wanted);
 
-  plan.aux_block_bytes =
-      std::clamp(std::bit_floor(memory / 256), 16 * kKiB, kMiB);
-  plan.aux_blocks_written = static_cast<size_t>(threads) + 1;
-  plan.aux_blocks_ahead = static_cast<size_t>(threads) * 2 + 2;
   // Bounded, as a whole commit holds it.
   plan.memory_run_bytes = std::min(memory / 32, kMostSpillBytes);
   plan.result_bytes = memory / 16;
-  plan.read_ahead_bytes =
-      std::clamp(std::bit_floor(memory / 1024), 64 * kKiB, 512 * kKiB);
   return plan;
 }
 
@@ -77,7 +91,7 @@ uint64_t Plan::total_bytes() const {
   const uint64_t buckets = uint64_t{1} << bucket_bits;
   return (buckets + spare_chunks) * chunk_bytes +
          static_cast<uint64_t>(merge_tasks) *
-             (bucket_sort_bytes + 2 * read_ahead_bytes + kMiB) +
+             (bucket_sort_bytes + 2 * read_ahead_bytes + kRunWriterBytes) +
          2 * aux_block_bytes * (aux_blocks_written + aux_blocks_ahead) +
          2 * memory_run_bytes + result_bytes;
 }
