@@ -50,7 +50,14 @@ bool GetPlace(ByteReader& reader, uint64_t end, BlockPlace& place) {
     return false;
   }
   place = {*page * kPageBytes, static_cast<uint32_t>(*bytes)};
-  return place.end() <= end;
+  // Not by place.end(), which wraps around for an absurd `end`.
+  return place.pages() <= end - place.offset;
+}
+
+// A pass plans its memory by the number of tuples.
+bool CanHold(const TupleFormat& format, uint64_t bytes, uint32_t tuples) {
+  const size_t least = KeyBytes(format.bucket_bits) + (format.only ? 0 : 1);
+  return tuples <= bytes / least;
 }
 
 bool GetCount(ByteReader& reader, uint32_t& count) {
@@ -144,7 +151,8 @@ Status BatchState::Apply(ByteReader& reader) {
     Chunk chunk;
     if (!bucket || *bucket >= buckets.size() ||
         !GetPlace(reader, keys_end, chunk.place) ||
-        !GetCount(reader, chunk.tuples)) {
+        !GetCount(reader, chunk.tuples) ||
+        !CanHold(format, chunk.place.payload_bytes, chunk.tuples)) {
       return DamagedEntry();
     }
     // A chunk is all that was open, so nothing of it is any more.
@@ -178,7 +186,8 @@ Status BatchState::Apply(ByteReader& reader) {
     }
     const auto bytes = reader.Sized();
     Bucket& into = buckets[*bucket];
-    if (!bytes || *first != into.chunk_tuples + into.open_tuples) {
+    if (!bytes || !CanHold(format, bytes->size(), tuples) ||
+        *first != into.chunk_tuples + into.open_tuples) {
       return DamagedEntry();
     }
     into.open.append(*bytes);

@@ -105,8 +105,10 @@ class JournalReader {
     const auto value_bytes = reader.U32();
     const auto only = reader.U8();
     const auto log_buckets = reader.U8();
-    if (!salt || !kind || *kind > 2 || !value_bytes || !only || !log_buckets ||
-        !reader.AtEnd()) {
+    if (!salt || !kind || *kind > 2 || !value_bytes || !only ||
+        (*only > static_cast<uint8_t>(Operation::kCheckUpdate) &&
+         *only != kAnyOperation) ||
+        !log_buckets || !reader.AtEnd()) {
       return Unexpected(Damaged(path_, 0, "its header is damaged"));
     }
     header_.salt = *salt;
@@ -238,9 +240,13 @@ class StateBuilder {
       const auto number = reader.Varint();
       const auto bits = reader.U8();
       if (!number || !bits || *bits > 16) return Wrong();
-      const auto known = std::find_if(
-          state_.batches.begin(), state_.batches.end(),
-          [&](const BatchState& batch) { return batch.number == *number; });
+      const auto is_it = [&](const BatchState& batch) {
+        return batch.number == *number;
+      };
+      // Once in a commit: a known one is moved from, and has no buckets left.
+      if (std::any_of(batches.begin(), batches.end(), is_it)) return Wrong();
+      const auto known =
+          std::find_if(state_.batches.begin(), state_.batches.end(), is_it);
       if (known != state_.batches.end()) {
         if (known->format.bucket_bits != *bits) return Wrong();
         batches.push_back(std::move(*known));
