@@ -96,6 +96,7 @@ class Run {
                               static_cast<double>(options_.links));
     store_options.threads = options_.threads;
     store_options.codec = options_.codec;
+    store_options.page_cache = options_.page_cache;
     store_options.hash_seed = kHashSeed;
     store_options.sink = &sink_;
     store_options.keep_loading = [this](uint64_t keys) {

@@ -22,7 +22,8 @@ struct BenchDrumOptions {
   uint64_t disk_bytes = uint64_t{4} << 30;
   int threads = 2;  // of the store, in the background
   std::optional<drum::Codec> codec = std::nullopt;  // of our store; else chosen
-  std::string text_file;  // instead of pages of the corpus
+  bool page_cache = false;  // our store without direct I/O
+  std::string text_file;    // instead of pages of the corpus
   bool shuffled = false;
   std::string directory;  // default: one below the current, removed at the end
   bool json = false;

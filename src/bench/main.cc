@@ -168,6 +168,8 @@ class CommandLine {
     sub->add_option("--codec", codec_, "Of the text that waits in our store")
         ->check(CLI::IsMember({"auto", "none", "lz4", "zstd"}))
         ->capture_default_str();
+    sub->add_flag("--page-cache", options.page_cache,
+                  "Our store without direct I/O");
     sub->add_option("--text", options.text_file,
                     "Links from the lines of a file, plain or .zst")
         ->type_name("FILE");

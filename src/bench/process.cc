@@ -9,9 +9,9 @@
 namespace nephila::bench {
 namespace {
 
-// A line "name: value kB" of /proc/self/status, in bytes.
-uint64_t StatusBytes(const std::string& name) {
-  std::ifstream file("/proc/self/status");
+// A line "name: value kB" of a file of /proc, in bytes.
+uint64_t ProcBytes(const char* path, const std::string& name) {
+  std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
     if (!line.starts_with(name)) continue;
     return std::stoull(line.substr(name.size())) * 1024;
@@ -37,8 +37,11 @@ ProcessIo ReadProcessIo() {
   return io;
 }
 
-uint64_t ResidentBytes() { return StatusBytes("VmRSS:"); }
-uint64_t PeakResidentBytes() { return StatusBytes("VmHWM:"); }
+uint64_t ResidentBytes() { return ProcBytes("/proc/self/status", "VmRSS:"); }
+uint64_t PeakResidentBytes() {
+  return ProcBytes("/proc/self/status", "VmHWM:");
+}
+uint64_t PageCacheBytes() { return ProcBytes("/proc/meminfo", "Cached:"); }
 
 void ResetPeak() {
   malloc_trim(0);

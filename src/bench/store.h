@@ -47,6 +47,7 @@ struct StoreOptions {
   int threads = 2;             // at most, in the background
   uint64_t hash_seed = 0;      // a link's key is KeyedHash(text, hash_seed)
   std::optional<drum::Codec> codec = std::nullopt;  // of our own; else chosen
+  bool page_cache = false;  // our own without direct I/O
   UniqueSink* sink = nullptr;
   // Asked now and then while preloading, with the keys loaded so far; false
   // ends it with kStopped.

@@ -16,6 +16,7 @@ constexpr std::string_view kKeysSuffix = "keys";
 constexpr std::string_view kAuxSuffix = "aux";
 
 constexpr size_t kMostVarintBytes = 10;
+constexpr size_t kUsualContextBytes = size_t{2} << 20;
 
 char* PutVarint(char* out, uint64_t number) {
   while (number >= 0x80) {
@@ -31,6 +32,11 @@ char* PutVarint(char* out, uint64_t number) {
 uint64_t SortBytes(const TupleFormat& format, uint64_t tuples, uint64_t bytes) {
   if (format.value.kind == ValueKind::kNone) return tuples * kSortBytesPerTuple;
   return tuples * (kSortBytesPerTuple + 32 + format.value.bytes) + 2 * bytes;
+}
+
+size_t ChunkBytes(const TupleFormat& format, const Plan& plan) {
+  const int more = std::max(format.bucket_bits - plan.bucket_bits, 0);
+  return std::max(plan.chunk_bytes >> more, size_t{kPageBytes});
 }
 
 Unexpected<Error> DamagedEntry() {
@@ -226,8 +232,10 @@ Batch::Batch(const BatchContext& context, uint64_t number,
       format_(format),
       codec_(codec),
       key_bytes_(KeyBytes(format.bucket_bits)),
-      chunk_payload_(plan.chunk_bytes - kFrameHeaderBytes),
-      min_chunk_payload_(plan.min_chunk_bytes),
+      has_usual_chunks_(format.bucket_bits <= plan.bucket_bits),
+      chunk_payload_(ChunkBytes(format, plan) - kFrameHeaderBytes),
+      min_chunk_payload_(
+          std::min(plan.min_chunk_bytes, ChunkBytes(format, plan) / 4)),
       aux_block_bytes_(plan.aux_block_bytes),
       most_writes_(plan.spare_chunks + plan.aux_blocks_written),
       sort_limit_(plan.bucket_sort_bytes),
@@ -334,7 +342,9 @@ Status Batch::Add(Operation operation, uint64_t key, std::string_view value,
     ++results_;
   }
   if (bucket.open == nullptr) {
-    bucket.open = context_.chunk_buffers.TakeOrMake(chunk_payload_);
+    bucket.open = has_usual_chunks_
+                      ? context_.chunk_buffers.TakeOrMake(chunk_payload_)
+                      : std::make_unique<BlockBuffer>(chunk_payload_);
   }
   bucket.open->Reserve(most_bytes);
   char* const begin = bucket.open->payload() + bucket.open_bytes;
@@ -355,6 +365,9 @@ Status Batch::Add(Operation operation, uint64_t key, std::string_view value,
   ++bucket.open_tuples;
   ++bucket.tuples;
   bucket.sort_bytes += SortBytes(format_, 1, bytes);
+  if (GivesResult(operation)) {
+    bucket.sort_bytes += 2 * context_.mean_value_bytes;
+  }
   if (bucket.sort_bytes >= sort_limit_) full_ = true;
   ++tuples_;
   if (has_value) value_bytes_ += value.size();
@@ -379,7 +392,10 @@ Status Batch::SealChunk(uint32_t number) {
   bucket.open_tuples = bucket.journaled_tuples = 0;
   context_.writes.Post([file = keys_file_, written, usual = UsualChunkPages(),
                         &buffers = context_.chunk_buffers]() -> Status {
-    NEPHILA_TRY(written->place, file->Append(*written->chunk, written->bytes));
+    if (written->place.payload_bytes == 0) {
+      written->place = file->Reserve(written->bytes);
+    }
+    NEPHILA_RETURN_IF_ERROR(file->WriteAt(written->place, *written->chunk));
     // A buffer that grew for one large value is not kept.
     if (written->chunk->pages().size() == usual) {
       buffers.Give(std::move(written->chunk));
@@ -413,14 +429,20 @@ Status Batch::SealAux() {
     }
     auto block = context.block_buffers.TakeOrMake(usual);
     const size_t bytes = written->aux->Encode(codec, *compressor, *block);
-    context.compressors.Give(std::move(compressor));
-    auto place = file->Append(*block, bytes);
+    // Nor a scratch that did.
+    if (compressor->memory_bytes() <= 4 * usual + kUsualContextBytes) {
+      context.compressors.Give(std::move(compressor));
+    }
+    // Tried again, it has its place from before.
+    if (written->place.payload_bytes != bytes) {
+      written->place = file->Reserve(bytes);
+    }
+    Status status = file->WriteAt(written->place, *block);
     // Buffers that grew for one large aux are not kept.
     if (block->payload_capacity() <= 2 * usual + kPageBytes) {
       context.block_buffers.Give(std::move(block));
     }
-    if (!place) return Unexpected(std::move(place).error());
-    written->place = *place;
+    if (!status) return status;
     if (written->aux->memory_bytes() <= 4 * usual) {
       written->aux->Clear();
       context.aux_builders.Give(std::move(written->aux));

@@ -128,6 +128,7 @@ struct BatchState {
 
 // What the batches of a store share.
 struct BatchContext {
+  uint64_t mean_value_bytes;  // of the store's records, if they vary
   FileSystem& fs;
   const std::string& dir;
   uint64_t salt;  // of the store
@@ -230,8 +231,10 @@ class Batch {
   Status OpenFile(std::string_view suffix, std::shared_ptr<BlockFile>& file);
   // Waits for the writes and notes where they went.
   Status Settle();
+  // Of buffers that go back to the others; none has 0.
   size_t UsualChunkPages() const {
-    return RoundUpToPage(kFrameHeaderBytes + chunk_payload_);
+    return has_usual_chunks_ ? RoundUpToPage(kFrameHeaderBytes + chunk_payload_)
+                             : 0;
   }
   std::string_view OpenBytes(const Bucket& bucket) const;
 
@@ -240,6 +243,9 @@ class Batch {
   const TupleFormat format_;
   const Codec codec_;
   const size_t key_bytes_;
+  // A batch from before a change of memory may have more buckets than planned
+  // now: its buffers are smaller, and its own.
+  const bool has_usual_chunks_;
   const size_t chunk_payload_;
   const size_t min_chunk_payload_;
   const size_t aux_block_bytes_;

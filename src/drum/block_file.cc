@@ -76,8 +76,9 @@ Result<std::unique_ptr<BlockFile>> BlockFile::Create(FileSystem& fs,
 Result<std::unique_ptr<BlockFile>> BlockFile::Open(FileSystem& fs,
                                                    const std::string& path,
                                                    uint64_t salt, uint64_t end,
-                                                   IoCounts& counts) {
-  NEPHILA_TRY(auto file, OpenPastCache(fs, path, OpenMode::kReadWrite));
+                                                   IoCounts& counts,
+                                                   OpenMode mode) {
+  NEPHILA_TRY(auto file, OpenPastCache(fs, path, mode));
   NEPHILA_TRY(const uint64_t size, file->Size());
   if (size < end) {
     return Unexpected(
@@ -107,26 +108,47 @@ Result<uint64_t> BlockFile::AppendMany(
   const uint64_t offset = end_.fetch_add(bytes, std::memory_order_acq_rel);
   uint64_t done = 0;
   for (const uint32_t size : payload_bytes) {
-    char* block = buffer.payload() - kFrameHeaderBytes + done;
     const BlockPlace place{offset + done, size};
-    const size_t used = kFrameHeaderBytes + size;
-    std::memset(block + used, 0, place.pages() - used);
-    SealFrame(block, size, BlockSalt(salt_, place.offset));
+    Seal(place, buffer.payload() - kFrameHeaderBytes + done);
     done += place.pages();
   }
+  NEPHILA_RETURN_IF_ERROR(WritePages(offset, buffer.pages().first(bytes)));
+  return offset;
+}
+
+BlockPlace BlockFile::Reserve(size_t payload_bytes) {
+  BlockPlace place{0, static_cast<uint32_t>(payload_bytes)};
+  place.offset = end_.fetch_add(place.pages(), std::memory_order_acq_rel);
+  return place;
+}
+
+Status BlockFile::WriteAt(const BlockPlace& place, BlockBuffer& buffer) {
+  NEPHILA_CHECK(place.payload_bytes <= buffer.payload_capacity());
+  Seal(place, buffer.payload() - kFrameHeaderBytes);
+  return WritePages(place.offset, buffer.pages().first(place.pages()));
+}
+
+void BlockFile::Seal(const BlockPlace& place, char* block) const {
+  const size_t used = kFrameHeaderBytes + place.payload_bytes;
+  std::memset(block + used, 0, place.pages() - used);
+  SealFrame(block, place.payload_bytes, BlockSalt(salt_, place.offset));
+}
+
+Status BlockFile::WritePages(uint64_t offset,
+                             std::span<const std::byte> pages) {
   {
     Stopwatch stopwatch(counts_.write_ns);
-    Status status = file_->Write(offset, buffer.pages().first(bytes));
+    Status status = file_->Write(offset, pages);
     if (!status) {
       if (status.error().code != ErrorCode::kNoSpace) {
         counts_.write_failed = true;
       }
-      return Unexpected(std::move(status).error());
+      return status;
     }
-    if (!file_->direct()) file_->StartWriteback(offset, bytes);
+    if (!file_->direct()) file_->StartWriteback(offset, pages.size());
   }
-  counts_.bytes_written.fetch_add(bytes, std::memory_order_relaxed);
-  return offset;
+  counts_.bytes_written.fetch_add(pages.size(), std::memory_order_relaxed);
+  return {};
 }
 
 Status BlockFile::ReadPages(uint64_t offset, uint64_t bytes,

@@ -93,14 +93,19 @@ class BlockFile {
                                                    const std::string& path,
                                                    uint64_t salt,
                                                    IoCounts& counts);
-  static Result<std::unique_ptr<BlockFile>> Open(FileSystem& fs,
-                                                 const std::string& path,
-                                                 uint64_t salt, uint64_t end,
-                                                 IoCounts& counts);
+  // With kRead nothing can be appended.
+  static Result<std::unique_ptr<BlockFile>> Open(
+      FileSystem& fs, const std::string& path, uint64_t salt, uint64_t end,
+      IoCounts& counts, OpenMode mode = OpenMode::kReadWrite);
 
   // Seals the first `payload_bytes` of the buffer's payload as a block and
   // writes it at the end of the file. After an error its place stays unused.
   Result<BlockPlace> Append(BlockBuffer& buffer, size_t payload_bytes);
+
+  // The same in two steps, so that a write that failed can be done again at the
+  // place that it has.
+  BlockPlace Reserve(size_t payload_bytes);
+  Status WriteAt(const BlockPlace& place, BlockBuffer& buffer);
 
   // The same for several blocks with one write. They lie in the buffer's pages,
   // each from a page on: room for the header, the payload, up to the next page.
@@ -132,6 +137,8 @@ class BlockFile {
       : file_(std::move(file)), salt_(salt), end_(end), counts_(counts) {}
 
   Error Damage(uint64_t offset) const;
+  void Seal(const BlockPlace& place, char* block) const;
+  Status WritePages(uint64_t offset, std::span<const std::byte> pages);
 
   const std::unique_ptr<File> file_;
   const uint64_t salt_;

@@ -45,9 +45,12 @@ Status BucketMerge::MergeBucket(uint32_t bucket, MemoryRun& changes) {
 
 void BucketMerge::Sort(uint32_t bucket) {
   NEPHILA_CHECK(entries_.size() == input_.batch->bucket_tuples(bucket));
+  // Exactly as many: growing by halves would cost more than the plan has.
+  scratch_.reserve(entries_.size());
   scratch_.resize(entries_.size());
   SortEntries(entries_, scratch_, 64 - input_.batch->format().bucket_bits);
   keys_.clear();
+  keys_.reserve(entries_.size());
   for (const SortEntry& entry : entries_) {
     if (keys_.empty() || keys_.back() != entry.key) keys_.push_back(entry.key);
   }

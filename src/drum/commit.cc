@@ -166,18 +166,19 @@ Status CommitWriter::AppendToJournal(const Pending& pending) {
   return {};
 }
 
+void CommitWriter::RemoveFiles(const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    static_cast<void>(fs_.Remove(dir_ + "/" + name).has_value());
+  }
+}
+
 Status CommitWriter::Finish() {
   {
     MutexLock lock(mutex_);
     if (failure_) return Unexpected(*failure_);
     if (!pending_) return {};
   }
-  for (const std::string& name : next_.remove) {
-    const std::string path = dir_ + "/" + name;
-    durable_names_.erase(path);
-    // What cannot be removed now is removed by the next Open.
-    static_cast<void>(fs_.Remove(path).has_value());
-  }
+  RemoveFiles(next_.remove);
   next_.remove.clear();
   NEPHILA_RETURN_IF_ERROR(SyncData(next_));
   NEPHILA_RETURN_IF_ERROR(next_.whole ? WriteNewJournal(next_)

@@ -35,6 +35,9 @@ class CommitWriter {
   // removes all files but those in `keep`.
   Status Restore(const StoreState& state, const std::set<std::string>& keep);
 
+  // As best it can: what stays is removed by the next Open.
+  void RemoveFiles(const std::vector<std::string>& names);
+
   // A file that the next commit names and that was written by others.
   void SyncLater(const std::string& path) { sync_paths_.insert(path); }
   void ForgetSync(const std::string& path) { sync_paths_.erase(path); }

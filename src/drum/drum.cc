@@ -37,6 +37,10 @@ Unexpected<Error> Invalid(std::string message) {
 }
 
 Status CheckOptions(const DrumOptions& options) {
+  const bool fixed = options.value.kind == ValueKind::kFixed;
+  if (fixed != (options.value.bytes > 0)) {
+    return Invalid("values of a fixed size, and only those, name their size");
+  }
   if (options.value.kind == ValueKind::kNone) {
     if (options.rule != nullptr) {
       return Invalid("a store without values takes no merge rule");
@@ -46,8 +50,7 @@ Status CheckOptions(const DrumOptions& options) {
   if (options.rule == nullptr) {
     return Invalid("a store with values needs a merge rule");
   }
-  if (options.value.kind == ValueKind::kFixed &&
-      options.value.bytes > kMaxValueBytes) {
+  if (options.value.bytes > kMaxValueBytes) {
     return Invalid("values of a store are at most 16 MiB");
   }
   return {};
@@ -107,10 +110,22 @@ class Drum::Impl {
   uint64_t generation() const { return generation_; }
 
  private:
+  // Of the records on disk: what a check may have to carry as its answer.
+  uint64_t MeanValueBytes() const {
+    if (header_.value.kind != ValueKind::kVariable) return 0;
+    uint64_t bytes = 0;
+    uint64_t records = 1;
+    for (const auto& run : records_.runs) {
+      bytes += run->bytes();
+      records += run->records();
+    }
+    return bytes / records;
+  }
+
   BatchContext MakeBatchContext() {
-    return {context_.fs,    dir_,         header_.salt,   counts_,
-            writes_,        codecs_,      chunk_buffers_, compressors_,
-            block_buffers_, aux_builders_};
+    return {MeanValueBytes(), context_.fs,    dir_,         header_.salt,
+            counts_,          writes_,        codecs_,      chunk_buffers_,
+            compressors_,     block_buffers_, aux_builders_};
   }
   TupleFormat Format() const {
     return {header_.value, header_.only, header_.log_buckets,
@@ -163,6 +178,7 @@ class Drum::Impl {
   std::vector<std::shared_ptr<const MemoryRun>> memory_changes_;
   bool memory_emptied_ = false;
   std::vector<RetiredFile> retired_;
+  uint64_t retired_bytes_ = 0;  // of them, what counts against the budget
 
   std::shared_ptr<Batch> gathering_;
   std::shared_ptr<Batch> frozen_;
@@ -172,8 +188,8 @@ class Drum::Impl {
   double unique_share_ = 0.5;              // of the tuples of the last pass
   std::optional<std::string> parameters_;  // of a pass that found no space
   bool flush_ = false;
+  bool with_run_ = false;  // the changes of this pass do not fit into memory
 
-  MonoTime pass_began_{};
   MonoTime pass_ended_{};
   std::chrono::nanoseconds pass_time_{0};
 };
@@ -209,6 +225,7 @@ Status Drum::Impl::Restore(StoreState state) {
   next_file_ = state.next_file;
   counters_ = state.counters;
   retired_ = std::move(state.retired);
+  for (const RetiredFile& file : retired_) retired_bytes_ += file.batch_bytes;
   NEPHILA_TRY(records_, OpenRecords(context_.fs, dir_, state, counts_));
   for (const auto& run : records_.runs) {
     named_.insert(run->file_number());
@@ -268,9 +285,7 @@ Status Drum::Impl::CheckValue(std::string_view value) const {
 }
 
 uint64_t Drum::Impl::OtherDiskBytes() const {
-  uint64_t bytes = frozen_ == nullptr ? 0 : frozen_->disk_bytes();
-  for (const RetiredFile& file : retired_) bytes += file.batch_bytes;
-  return bytes;
+  return retired_bytes_ + (frozen_ == nullptr ? 0 : frozen_->disk_bytes());
 }
 
 Status Drum::Impl::HasRoom() {
@@ -342,19 +357,18 @@ Status Drum::Impl::StartMerge() {
   // What the changes would take in memory, were every tuple one.
   const uint64_t most_bytes = frozen_->tuples() * 17 + frozen_->value_bytes();
   const uint64_t in_memory = records_.memory->memory_bytes();
-  if (in_memory + most_bytes > plan_.memory_run_bytes) {
+  if (with_run_ || in_memory + most_bytes > plan_.memory_run_bytes) {
     options.run_number = next_file_++;
     std::vector<uint64_t> run_bytes;
     for (const auto& run : records_.runs) run_bytes.push_back(run->bytes());
     options.folded_runs = RunsToFold(run_bytes, NewRunBytes());
   }
   options.results_number = next_file_++;
-  pass_began_ = context_.clock.Now();
   pass_uniques_ = 0;
-  auto pass =
-      std::make_unique<Pass>(Pass::Context{context_.fs, dir_, header_.salt,
-                                           counts_, context_.workers, plan_},
-                             std::move(options));
+  auto pass = std::make_unique<Pass>(
+      Pass::Context{context_.fs, dir_, header_.salt, counts_, context_.workers,
+                    plan_, context_.clock},
+      std::move(options));
   pass->SkipResults(frozen_->delivered());
   if (Status status = pass->Start(); !status) {
     return Note(std::move(status).error());
@@ -388,6 +402,11 @@ Status Drum::Impl::Progress() {
   }
   if (pass_ != nullptr) {
     auto merged = pass_->IsMerged();
+    if (!merged.has_value() && pass_->outgrown()) {
+      pass_.reset();
+      with_run_ = true;
+      return StartMerge();
+    }
     if (!merged.has_value()) {
       // Done again by the next call, from the same input.
       pass_.reset();
@@ -412,6 +431,7 @@ void Drum::Impl::Retire(const std::string& suffix, uint64_t number,
   }
   retired_.push_back(
       {BatchFilePath("", number, suffix).substr(1), generation_, batch_bytes});
+  retired_bytes_ += batch_bytes;
 }
 
 void Drum::Impl::RetireBatch(const Batch& batch) {
@@ -464,13 +484,22 @@ Status Drum::Impl::FinishPass() {
     }
   } else {
     if (!pass_->changes()->empty()) {
-      memory_changes_.push_back(pass_->changes());
       records_.memory =
           MergeRuns(*pass_->changes(), *records_.memory, records_.runs.empty());
+      memory_changes_.push_back(pass_->changes());
+      size_t records = 0;
+      for (const auto& changes : memory_changes_) records += changes->records();
+      // Many passes over few keys: the whole is less than its changes.
+      if (records > records_.memory->records()) {
+        memory_changes_ = {records_.memory};
+        memory_emptied_ = true;
+      }
     }
     ++counters_.small_passes;
   }
   ++counters_.passes;
+  pass_time_ = pass_->merge_time();
+  with_run_ = false;
   if (frozen_->results() > 0) {
     unique_share_ = std::max(static_cast<double>(pass_uniques_) /
                                  static_cast<double>(frozen_->results()),
@@ -480,7 +509,6 @@ Status Drum::Impl::FinishPass() {
   RetireBatch(*frozen_);
   frozen_.reset();
   pass_ended_ = context_.clock.Now();
-  pass_time_ = pass_ended_ - pass_began_;
   return {};
 }
 
@@ -501,6 +529,10 @@ Result<size_t> Drum::Impl::Deliver(Receiver& receiver, size_t max_results) {
   counters_.uniques_delivered += delivered.uniques;
   pass_uniques_ += delivered.uniques;
   if (!status) {
+    if (pass_->outgrown()) {
+      NEPHILA_RETURN_IF_ERROR(Progress());
+      return Deliver(receiver, max_results);
+    }
     pass_.reset();
     return Note(std::move(status).error());
   }
@@ -513,6 +545,10 @@ Status Drum::Impl::Wait() {
   NEPHILA_RETURN_IF_ERROR(Progress());
   if (pass_ == nullptr) return {};
   pass_->WaitForProgress();
+  if (pass_->outgrown()) {
+    NEPHILA_RETURN_IF_ERROR(Progress());
+    pass_->WaitForProgress();
+  }
   return Progress();
 }
 
@@ -533,8 +569,25 @@ Result<uint64_t> Drum::Impl::BeginCommit() {
     return Unexpected(
         Error{ErrorCode::kBusy, dir_ + ": a commit is not finished yet"});
   }
-  if (Status status = gathering_->PrepareCommit(); !status) {
-    return Note(std::move(status).error());
+  // By now whoever names commits in a manifest has published the last durable
+  // one, so the two newest are that and the one before.
+  std::vector<std::string> remove;
+  std::erase_if(retired_, [&](const RetiredFile& file) {
+    if (file.last_named + 2 > commits_.durable_generation()) return false;
+    remove.push_back(file.name);
+    retired_bytes_ -= file.batch_bytes;
+    return true;
+  });
+  Status prepared = gathering_->PrepareCommit();
+  if (!prepared && prepared.error().code == ErrorCode::kNoSpace) {
+    // They would go with the commit, which has no room without it.
+    commits_.RemoveFiles(remove);
+    remove.clear();
+    prepared = gathering_->PrepareCommit();
+  }
+  if (!prepared) {
+    commits_.RemoveFiles(remove);
+    return Note(std::move(prepared).error());
   }
   CommitHead head;
   head.whole = commits_.WantsWhole(kJournalSlack);
@@ -542,14 +595,6 @@ Result<uint64_t> Drum::Impl::BeginCommit() {
   head.next_file = next_file_;
   head.counters = counters_;
   for (const auto& run : records_.runs) head.runs.push_back(run->info());
-  // By now whoever names commits in a manifest has published the last durable
-  // one, so the two newest are that and the one before.
-  std::vector<std::string> remove;
-  std::erase_if(retired_, [&](const RetiredFile& file) {
-    if (file.last_named + 2 > commits_.durable_generation()) return false;
-    remove.push_back(file.name);
-    return true;
-  });
   if (head.whole && !commits_.journal().empty()) {
     retired_.push_back({commits_.journal(), generation_, 0});
   }

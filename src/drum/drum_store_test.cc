@@ -226,6 +226,23 @@ TEST_F(DrumStoreTest, LargePassesWriteRunsThatStayFew) {
   MustDo(store.CheckContents());
 }
 
+TEST_F(DrumStoreTest, ADryConsumerDoesNotWaitForItsOwnSlowness) {
+  CheckedDrum store = Make(SmallOptions(kNoValue, nullptr));
+  MustDo(store.Create());
+  for (uint64_t i = 0; i < 10; ++i) {
+    MustDo(store.Add({kBoth, KeyOf(i), "", "first"}));
+  }
+  EXPECT_TRUE(*store.drum().FlushIfCheap());
+  // The results are taken one by one, as hosts allow.
+  for (uint64_t i = 0; i < 10; ++i) {
+    EXPECT_EQ(Must(store.Deliver(1)), 1U);
+    machine_.clock.Advance(std::chrono::seconds(10));
+  }
+  MustDo(store.Add({kBoth, KeyOf(11), "", "second"}));
+  EXPECT_TRUE(*store.drum().FlushIfCheap());
+  MustDo(store.Drain());
+}
+
 TEST_F(DrumStoreTest, FilesThatNoCommitNamesAreRemoved) {
   CheckedDrum store = Make(SmallOptions(kFixed8, MakeOverwriteRule()));
   MustDo(store.Create());

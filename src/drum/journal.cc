@@ -56,6 +56,23 @@ class JournalReader {
   }
   bool AtEnd() const { return offset_ >= size_; }
 
+  // Whether the frame that could not be read is what a machine that stopped
+  // leaves of its last append: cut short, unwritten, or the last in the file.
+  bool IsTornHere() {
+    const uint64_t left = size_ - offset_;
+    if (left < kFrameHeaderBytes) return true;
+    std::string head(kFrameHeaderBytes, '\0');
+    const auto room = std::as_writable_bytes(std::span(head));
+    if (!file_->ReadExact(offset_, room)) return false;
+    if (head.find_first_not_of('\0') == std::string::npos) return true;
+    ByteReader reader(head);
+    const auto frame =
+        ReadFrame(reader, CommitSalt(header_, offset_), kMostCommitBytes);
+    if (frame || frame.error() != FrameError::kTruncated) return false;
+    ByteReader length(head);
+    return kFrameHeaderBytes + *length.U32() >= left;
+  }
+
   const StoreHeader& header() const { return header_; }
   const std::string& path() const { return path_; }
   uint64_t offset() const { return offset_; }
@@ -389,8 +406,14 @@ Result<uint64_t> NewestGeneration(FileSystem& fs, const std::string& dir) {
   NEPHILA_TRY(JournalReader reader,
               JournalReader::Open(fs, dir, journals.back()));
   uint64_t next = journals.back();
-  // A commit that was cut short is none.
-  while (!reader.AtEnd() && reader.Next().has_value()) ++next;
+  while (!reader.AtEnd()) {
+    if (auto commit = reader.Next(); !commit) {
+      // A commit that was cut short is none; any other damage is damage.
+      if (!reader.IsTornHere()) return Unexpected(std::move(commit).error());
+      break;
+    }
+    ++next;
+  }
   if (next == journals.back()) {
     return Unexpected(
         Damaged(reader.path(), reader.offset(), "its first commit is damaged"));

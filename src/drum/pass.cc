@@ -14,10 +14,14 @@ namespace {
 // need not wait.
 constexpr uint64_t kTuplesPerTask = 32 * 1024;
 
-uint32_t GroupBuckets(const Batch& batch) {
-  const uint32_t buckets = batch.format().buckets();
-  const uint64_t groups =
-      std::max<uint64_t>(batch.tuples() / kTuplesPerTask, 1);
+uint32_t GroupBuckets(const PassOptions& options) {
+  const uint32_t buckets = options.batch->format().buckets();
+  uint64_t work = options.batch->tuples();
+  // Where records expire, each of them is looked at.
+  if (options.rule != nullptr && options.rule->HasExpiry()) {
+    for (const auto& run : options.records.runs) work += run->records();
+  }
+  const uint64_t groups = std::max<uint64_t>(work / kTuplesPerTask, 1);
   return groups >= buckets
              ? 1
              : static_cast<uint32_t>(buckets / std::bit_floor(groups));
@@ -47,7 +51,7 @@ Pass::Pass(const Context& context, PassOptions options)
                FileSalt(context.salt, options_.results_number, "results"),
                context.counts, options_.batch->format().buckets(),
                !with_values_, context.plan.result_bytes),
-      group_buckets_(GroupBuckets(*options_.batch)) {
+      group_buckets_(GroupBuckets(options_)) {
   NEPHILA_CHECK(options_.batch->frozen());
   out_.reserve(kResultsPerCall);
 }
@@ -94,7 +98,13 @@ void Pass::EndTask() {
   changed_.NotifyAll();
 }
 
+bool Pass::outgrown() {
+  MutexLock lock(mutex_);
+  return outgrown_;
+}
+
 Status Pass::Start() {
+  began_ = context_.clock.Now();
   const TupleFormat& format = options_.batch->format();
   if (options_.run_number != 0) {
     NEPHILA_TRY(writer_,
@@ -147,6 +157,16 @@ void Pass::RunTask(size_t task) {
     const uint32_t first = group * group_buckets_;
     Status status =
         merges_[task]->Merge(first, first + group_buckets_, *changes);
+    if (status && writer_ == nullptr) {
+      // Tuples bound what they change themselves, but not what expires.
+      MutexLock lock(mutex_);
+      changes_bytes_ += changes->memory_bytes();
+      if (changes_bytes_ > 2 * context_.plan.memory_run_bytes) {
+        outgrown_ = true;
+        status = Unexpected(
+            Error{ErrorCode::kStopped, "the changes need a run of their own"});
+      }
+    }
     if (status) {
       if (writer_ == nullptr) group_changes_[group] = std::move(changes);
       Post([this, task] { RunTask(task); }, Workers::Urgency::kNormal);
@@ -174,6 +194,7 @@ void Pass::FinishMerge() {
     if (!run) return Fail(std::move(run).error());
     run_ = *run;
   }
+  merge_time_ = context_.clock.Now() - began_;
   MutexLock lock(mutex_);
   merged_ = true;
 }
@@ -310,9 +331,15 @@ Status Pass::Deliver(Receiver& receiver, size_t max_results,
 
 void Pass::WaitForProgress() {
   while (true) {
+    bool merged = false;
     {
       MutexLock lock(mutex_);
       if (error_) return;
+      merged = merged_;
+    }
+    if (merged) PostReads();
+    {
+      MutexLock lock(mutex_);
       if (merged_ && (ahead_.empty() || ahead_.front()->ready)) return;
     }
     if (context_.workers.Help()) continue;

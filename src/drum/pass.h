@@ -12,6 +12,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -21,6 +22,7 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/mutex.h"
 #include "base/result.h"
 #include "base/workers.h"
@@ -57,6 +59,7 @@ class Pass {
     IoCounts& counts;
     Workers& workers;
     const Plan& plan;
+    const Clock& clock;
   };
 
   Pass(const Context& context, PassOptions options);
@@ -67,6 +70,10 @@ class Pass {
 
   // Posts the tasks.
   Status Start();
+  // The time that merging took; taking the results is not our time.
+  std::chrono::nanoseconds merge_time() const { return merge_time_; }
+  // The changes do not fit into memory: to be done again with a new run.
+  bool outgrown() NEPHILA_EXCLUDES(mutex_);
   // Every bucket is merged. The error that ended the merge, if one did.
   Result<bool> IsMerged();
   struct Delivered {
@@ -116,6 +123,8 @@ class Pass {
   std::shared_ptr<const MemoryRun> changes_;
   std::optional<RunInfo> run_;
   bool run_taken_ = false;
+  MonoTime began_{};
+  std::chrono::nanoseconds merge_time_{0};
 
   Mutex mutex_;
   CondVar changed_;
@@ -124,6 +133,8 @@ class Pass {
   size_t tasks_ NEPHILA_GUARDED_BY(mutex_) = 0;  // posted and not ended
   bool ending_ NEPHILA_GUARDED_BY(mutex_) = false;
   bool merged_ NEPHILA_GUARDED_BY(mutex_) = false;
+  bool outgrown_ NEPHILA_GUARDED_BY(mutex_) = false;
+  uint64_t changes_bytes_ NEPHILA_GUARDED_BY(mutex_) = 0;
   std::optional<Error> error_ NEPHILA_GUARDED_BY(mutex_);
 
   // Delivery; the owner's, but for what a Block shares with its task.

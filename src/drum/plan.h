@@ -41,7 +41,7 @@ struct Plan {
 };
 
 // Bytes of memory that sorting and merging a tuple takes, beside its value.
-inline constexpr uint64_t kSortBytesPerTuple = 42;
+inline constexpr uint64_t kSortBytesPerTuple = 50;
 
 Plan MakePlan(uint64_t memory_bytes, uint64_t disk_bytes, int threads);
 

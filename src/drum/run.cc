@@ -31,7 +31,8 @@ Result<std::shared_ptr<const Run>> Run::Open(FileSystem& fs,
                                              uint64_t salt, const RunInfo& info,
                                              ValueFormat format,
                                              IoCounts& counts) {
-  NEPHILA_TRY(auto file, BlockFile::Open(fs, path, salt, info.end, counts));
+  NEPHILA_TRY(auto file, BlockFile::Open(fs, path, salt, info.end, counts,
+                                         OpenMode::kRead));
   std::shared_ptr<Run> run(new Run(std::move(file), info, format));
   NEPHILA_RETURN_IF_ERROR(run->ReadIndex());
   return std::shared_ptr<const Run>(std::move(run));
