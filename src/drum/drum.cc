@@ -553,7 +553,7 @@ Status Drum::Impl::Wait() {
 }
 
 Status Drum::Impl::Drain(Receiver& receiver) {
-  constexpr size_t kResultsAtOnce = 64 * 1024;
+  constexpr size_t kResultsAtOnce = 65536;
   NEPHILA_RETURN_IF_ERROR(Flush());
   while (PassIsOn() || !gathering_->empty()) {
     if (!PassIsOn()) NEPHILA_RETURN_IF_ERROR(Flush());

@@ -12,7 +12,7 @@ namespace {
 // A task merges about so many tuples: enough to be worth a task and a part of
 // the new run, which has pages of its own, and short enough that urgent tasks
 // need not wait.
-constexpr uint64_t kTuplesPerTask = 32 * 1024;
+constexpr uint64_t kTuplesPerTask = 32768;
 
 uint32_t GroupBuckets(const PassOptions& options) {
   const uint32_t buckets = options.batch->format().buckets();

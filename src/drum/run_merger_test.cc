@@ -32,6 +32,7 @@ TEST_F(RunMergerTest, TheNewestRecordOfAKeyWins) {
     }
     for (const uint64_t from : {uint64_t{0}, uint64_t{1000}, kMaxKey}) {
       std::vector<std::unique_ptr<RecordSource>> cursors;
+      cursors.reserve(runs.size());
       for (const auto& run : runs) {
         cursors.push_back(std::make_unique<RunCursor>(run, 0, kMaxKey));
       }
