@@ -136,7 +136,8 @@ LinkStream::Totals LinkStream::TotalsOf(uint64_t site_count) const {
   Totals totals;
   for (uint64_t i = 0; i < std::min<uint64_t>(site_count, sites_.size()); ++i) {
     // How often this site of the corpus is among them.
-    auto copies = static_cast<double>((site_count - i - 1) / sites_.size() + 1);
+    const uint64_t whole_turns = (site_count - i - 1) / sites_.size();
+    const auto copies = static_cast<double>(whole_turns + 1);
     const Site& site = sites_[i];
     double places = 0;
     double shown = 0;
