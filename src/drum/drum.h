@@ -63,7 +63,8 @@ struct TupleResult {
 class Receiver {
  public:
   virtual ~Receiver() = default;
-  // In the order of arrival. The views live until it returns.
+  // In the order of arrival. The views live until it returns. Must not call
+  // the Drum: what is being handed on is not counted yet.
   virtual void Receive(std::span<const TupleResult> results) = 0;
 };
 
@@ -171,7 +172,7 @@ class Drum {
   Result<uint64_t> Commit();
 
   // Records as of the last pass that was delivered as a whole. The Scan stays
-  // as it is while passes go on.
+  // as it is while passes go on, and must not outlive the Drum.
   Result<std::unique_ptr<Scan>> NewScan(const ScanRange& range) const;
 
   // Fills an empty store from records that `next` yields in ascending order of

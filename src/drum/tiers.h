@@ -1,11 +1,12 @@
 // RunsToFold: when runs are merged.
 //
 // A pass reads every run anyway, so folding runs into the one it writes costs
-// their bytes once more, as writes. Runs that are never folded grow in number,
-// and each costs a pass a cursor and a few instructions a tuple. The policy: a
-// run is folded when what the pass writes is about as large, newest first.
-// So each key is rewritten at most once for every doubling of what is newer,
-// and a store of N keys with batches of n new ones has about log2(N/n) runs.
+// their bytes once more as writes, and, as they are swept before they are
+// merged, once more as reads. Runs that are never folded grow in number, and
+// each costs a pass a cursor and a few instructions a tuple. The policy: a run
+// is folded when what the pass writes is about as large, newest first. So each
+// key is rewritten at most once for every doubling of what is newer, and a
+// store of N keys with batches of n new ones has about log2(N/n) runs.
 // docs/drum-model.md compares it with others.
 #pragma once
 
