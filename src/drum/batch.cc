@@ -1,19 +1,14 @@
 #include "drum/batch.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <cstring>
 #include <utility>
 
 #include "base/check.h"
-#include "base/hash.h"
+#include "drum/store_file.h"
 
 namespace nephila::drum {
 namespace {
-
-constexpr std::string_view kKeysSuffix = "keys";
-constexpr std::string_view kAuxSuffix = "aux";
 
 constexpr size_t kMostVarintBytes = 10;
 constexpr size_t kUsualContextBytes = size_t{2} << 20;
@@ -74,16 +69,6 @@ bool GetCount(ByteReader& reader, uint32_t& count) {
 }
 
 }  // namespace
-
-std::string BatchFilePath(const std::string& dir, uint64_t number,
-                          std::string_view suffix) {
-  return fmt::format("{}/{:08}.{}", dir, number, suffix);
-}
-
-uint64_t FileSalt(uint64_t store_salt, uint64_t number,
-                  std::string_view suffix) {
-  return KeyedHash(suffix, store_salt + number);
-}
 
 bool TupleReader::Next(BucketTuple& tuple) {
   const size_t key_bytes = KeyBytes(format_.bucket_bits);
@@ -250,20 +235,12 @@ Result<std::unique_ptr<Batch>> Batch::Restore(const BatchContext& context,
   auto batch =
       std::make_unique<Batch>(context, state.number, state.format, plan, codec);
   if (state.keys_end > 0) {
-    NEPHILA_TRY(
-        batch->keys_file_,
-        BlockFile::Open(context.fs,
-                        BatchFilePath(context.dir, state.number, kKeysSuffix),
-                        FileSalt(context.salt, state.number, kKeysSuffix),
-                        state.keys_end, context.counts));
+    NEPHILA_RETURN_IF_ERROR(
+        batch->OpenFile(kKeysSuffix, state.keys_end, batch->keys_file_));
   }
   if (state.aux_end > 0) {
-    NEPHILA_TRY(
-        batch->aux_file_,
-        BlockFile::Open(context.fs,
-                        BatchFilePath(context.dir, state.number, kAuxSuffix),
-                        FileSalt(context.salt, state.number, kAuxSuffix),
-                        state.aux_end, context.counts));
+    NEPHILA_RETURN_IF_ERROR(
+        batch->OpenFile(kAuxSuffix, state.aux_end, batch->aux_file_));
   }
   for (uint32_t b = 0; b < state.format.buckets(); ++b) {
     BatchState::Bucket& from = state.buckets[b];
@@ -310,14 +287,22 @@ Result<std::unique_ptr<Batch>> Batch::Restore(const BatchContext& context,
   return batch;
 }
 
-Status Batch::OpenFile(std::string_view suffix,
-                       std::shared_ptr<BlockFile>& file) {
-  if (file != nullptr) return {};
-  NEPHILA_TRY(file,
-              BlockFile::Create(
-                  context_.fs, BatchFilePath(context_.dir, number_, suffix),
-                  FileSalt(context_.salt, number_, suffix), context_.counts));
+Status Batch::OpenFile(std::string_view suffix, uint64_t end,
+                       std::shared_ptr<BlockFile>& file) const {
+  const std::string path = StoreFilePath(context_.dir, number_, suffix);
+  const uint64_t salt = StoreFileSalt(context_.salt, number_, suffix);
+  NEPHILA_TRY(file, end == 0 ? BlockFile::Create(context_.fs, path, salt,
+                                                 context_.counts)
+                             : BlockFile::Open(context_.fs, path, salt, end,
+                                               context_.counts));
   return {};
+}
+
+Status Batch::MakeRoomToWrite(std::string_view suffix,
+                              std::shared_ptr<BlockFile>& file) const {
+  NEPHILA_RETURN_IF_ERROR(context_.writes.Retry());
+  NEPHILA_RETURN_IF_ERROR(context_.writes.WaitUntilAtMost(most_writes_ - 1));
+  return file == nullptr ? OpenFile(suffix, 0, file) : Status();
 }
 
 Status Batch::Add(Operation operation, uint64_t key, std::string_view value,
@@ -375,9 +360,7 @@ Status Batch::Add(Operation operation, uint64_t key, std::string_view value,
 }
 
 Status Batch::SealChunk(uint32_t number) {
-  NEPHILA_RETURN_IF_ERROR(context_.writes.Retry());
-  NEPHILA_RETURN_IF_ERROR(context_.writes.WaitUntilAtMost(most_writes_ - 1));
-  NEPHILA_RETURN_IF_ERROR(OpenFile(kKeysSuffix, keys_file_));
+  NEPHILA_RETURN_IF_ERROR(MakeRoomToWrite(kKeysSuffix, keys_file_));
   Bucket& bucket = buckets_[number];
   auto written = std::make_shared<Written>();
   written->bucket = number;
@@ -407,9 +390,7 @@ Status Batch::SealChunk(uint32_t number) {
 }
 
 Status Batch::SealAux() {
-  NEPHILA_RETURN_IF_ERROR(context_.writes.Retry());
-  NEPHILA_RETURN_IF_ERROR(context_.writes.WaitUntilAtMost(most_writes_ - 1));
-  NEPHILA_RETURN_IF_ERROR(OpenFile(kAuxSuffix, aux_file_));
+  NEPHILA_RETURN_IF_ERROR(MakeRoomToWrite(kAuxSuffix, aux_file_));
   auto written = std::make_shared<Written>();
   written->is_aux = true;
   written->index = aux_blocks_.size();

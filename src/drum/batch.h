@@ -228,7 +228,12 @@ class Batch {
 
   Status SealChunk(uint32_t bucket);
   Status SealAux();
-  Status OpenFile(std::string_view suffix, std::shared_ptr<BlockFile>& file);
+  // A new file, or the one of a restored batch up to `end`.
+  Status OpenFile(std::string_view suffix, uint64_t end,
+                  std::shared_ptr<BlockFile>& file) const;
+  // Waits until another write may be posted, and has the file there.
+  Status MakeRoomToWrite(std::string_view suffix,
+                         std::shared_ptr<BlockFile>& file) const;
   // Waits for the writes and notes where they went.
   Status Settle();
   // Of buffers that go back to the others; none has 0.
@@ -276,10 +281,5 @@ class Batch {
   uint64_t results_ = 0;
   uint64_t delivered_ = 0;
 };
-
-std::string BatchFilePath(const std::string& dir, uint64_t number,
-                          std::string_view suffix);
-uint64_t FileSalt(uint64_t store_salt, uint64_t number,
-                  std::string_view suffix);
 
 }  // namespace nephila::drum

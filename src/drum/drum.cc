@@ -16,14 +16,13 @@
 #include "drum/memory_run.h"
 #include "drum/pass.h"
 #include "drum/plan.h"
+#include "drum/store_file.h"
 #include "drum/store_scan.h"
 #include "drum/tiers.h"
 #include "drum/write_queue.h"
 
 namespace nephila::drum {
 namespace {
-
-constexpr std::string_view kRunSuffix = "run";
 
 // A journal is left for a new one when it is this much larger than what is
 // needed to say the same anew.
@@ -56,16 +55,22 @@ Status CheckOptions(const DrumOptions& options) {
   return {};
 }
 
+Result<std::shared_ptr<const Run>> OpenRun(FileSystem& fs,
+                                           const std::string& dir,
+                                           const StoreHeader& header,
+                                           const RunInfo& info,
+                                           IoCounts& counts) {
+  return Run::Open(fs, StoreFilePath(dir, info.file_number, kRunSuffix),
+                   StoreFileSalt(header.salt, info.file_number, kRunSuffix),
+                   info, header.value, counts);
+}
+
 Result<Records> OpenRecords(FileSystem& fs, const std::string& dir,
                             const StoreState& state, IoCounts& counts) {
   Records records;
   records.memory = state.memory;
   for (const RunInfo& info : state.runs) {
-    NEPHILA_TRY(
-        auto run,
-        Run::Open(fs, BatchFilePath(dir, info.file_number, kRunSuffix),
-                  FileSalt(state.header.salt, info.file_number, kRunSuffix),
-                  info, state.header.value, counts));
+    NEPHILA_TRY(auto run, OpenRun(fs, dir, state.header, info, counts));
     records.runs.push_back(std::move(run));
   }
   return records;
@@ -147,8 +152,8 @@ class Drum::Impl {
   Status Progress();
   Status FinishPass();
   Status TakeRun(const RunInfo& info);
-  void Retire(const std::string& path_suffix, uint64_t number,
-              uint64_t batch_bytes, bool named);
+  void Retire(std::string_view suffix, uint64_t number, uint64_t batch_bytes,
+              bool named);
   void RetireBatch(const Batch& batch);
   uint64_t OtherDiskBytes() const;
   Status HasRoom();
@@ -242,15 +247,15 @@ Status Drum::Impl::Restore(StoreState state) {
   std::set<std::string> keep = {state.journal};
   for (const RetiredFile& file : retired_) keep.insert(file.name);
   for (const auto& run : records_.runs) {
-    keep.insert(BatchFilePath("", run->file_number(), kRunSuffix).substr(1));
+    keep.insert(StoreFileName(run->file_number(), kRunSuffix));
   }
   for (const auto& batch : {frozen_, gathering_}) {
     if (batch == nullptr) continue;
     if (batch->has_keys_file()) {
-      keep.insert(BatchFilePath("", batch->number(), "keys").substr(1));
+      keep.insert(StoreFileName(batch->number(), kKeysSuffix));
     }
     if (batch->has_aux_file()) {
-      keep.insert(BatchFilePath("", batch->number(), "aux").substr(1));
+      keep.insert(StoreFileName(batch->number(), kAuxSuffix));
     }
   }
   return commits_.Restore(state, keep);
@@ -421,16 +426,15 @@ Status Drum::Impl::Progress() {
   return {};
 }
 
-void Drum::Impl::Retire(const std::string& suffix, uint64_t number,
+void Drum::Impl::Retire(std::string_view suffix, uint64_t number,
                         uint64_t batch_bytes, bool named) {
-  const std::string path = BatchFilePath(dir_, number, suffix);
+  const std::string path = StoreFilePath(dir_, number, suffix);
   // A file that cannot be removed is removed by the next Open.
   if (!named) {
     static_cast<void>(context_.fs.Remove(path).has_value());
     return;
   }
-  retired_.push_back(
-      {BatchFilePath("", number, suffix).substr(1), generation_, batch_bytes});
+  retired_.push_back({StoreFileName(number, suffix), generation_, batch_bytes});
   retired_bytes_ += batch_bytes;
 }
 
@@ -438,9 +442,10 @@ void Drum::Impl::RetireBatch(const Batch& batch) {
   const bool named = named_.contains(batch.number());
   const uint64_t aux_bytes = batch.aux_log_bytes();
   if (batch.has_keys_file()) {
-    Retire("keys", batch.number(), batch.disk_bytes() - aux_bytes, named);
+    Retire(kKeysSuffix, batch.number(), batch.disk_bytes() - aux_bytes, named);
   }
-  if (batch.has_aux_file()) Retire("aux", batch.number(), aux_bytes, named);
+  if (batch.has_aux_file())
+    Retire(kAuxSuffix, batch.number(), aux_bytes, named);
   retired_aux_log_bytes_ += aux_bytes;
   named_.erase(batch.number());
 }
@@ -449,13 +454,10 @@ Status Drum::Impl::TakeRun(const RunInfo& info) {
   Records records;
   records.memory = std::make_shared<MemoryRun>(header_.value);
   const size_t folded = pass_->options().folded_runs;
-  const std::string path = BatchFilePath(dir_, info.file_number, kRunSuffix);
+  const std::string path = StoreFilePath(dir_, info.file_number, kRunSuffix);
   const bool keep = info.records > 0;
   if (keep) {
-    NEPHILA_TRY(auto run,
-                Run::Open(context_.fs, path,
-                          FileSalt(header_.salt, info.file_number, kRunSuffix),
-                          info, header_.value, counts_));
+    NEPHILA_TRY(auto run, OpenRun(context_.fs, dir_, header_, info, counts_));
     records.runs.push_back(std::move(run));
     pass_->TakeRun();
     commits_.SyncLater(path);
@@ -468,7 +470,7 @@ Status Drum::Impl::TakeRun(const RunInfo& info) {
     const uint64_t number = records_.runs[i]->file_number();
     const bool named = named_.erase(number) > 0;
     if (!named) commits_.ForgetSync(records_.runs[i]->path());
-    Retire(std::string(kRunSuffix), number, 0, named);
+    Retire(kRunSuffix, number, 0, named);
   }
   records_ = std::move(records);
   memory_emptied_ = true;
@@ -637,8 +639,8 @@ Status Drum::Impl::Load(
     return Invalid(dir_ + ": only an empty store can be loaded");
   }
   const uint64_t number = next_file_++;
-  const std::string path = BatchFilePath(dir_, number, kRunSuffix);
-  const uint64_t salt = FileSalt(header_.salt, number, kRunSuffix);
+  const std::string path = StoreFilePath(dir_, number, kRunSuffix);
+  const uint64_t salt = StoreFileSalt(header_.salt, number, kRunSuffix);
   NEPHILA_TRY(auto run_writer, RunWriter::Create(context_.fs, path, number,
                                                  salt, header_.value, counts_));
   const auto write = [&]() -> Result<RunInfo> {
@@ -663,8 +665,7 @@ Status Drum::Impl::Load(
     return Note(std::move(info).error());
   }
   run_writer.reset();
-  NEPHILA_TRY(auto run, Run::Open(context_.fs, path, salt, *info, header_.value,
-                                  counts_));
+  NEPHILA_TRY(auto run, OpenRun(context_.fs, dir_, header_, *info, counts_));
   records_.runs.push_back(std::move(run));
   commits_.SyncLater(path);
   return {};

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "drum/store_file.h"
 
 namespace nephila::drum {
 namespace {
@@ -46,11 +47,12 @@ Pass::Pass(const Context& context, PassOptions options)
     : context_(context),
       options_(std::move(options)),
       with_values_(options_.batch->format().value.kind != ValueKind::kNone),
-      results_(context.fs,
-               BatchFilePath(context.dir, options_.results_number, "results"),
-               FileSalt(context.salt, options_.results_number, "results"),
-               context.counts, options_.batch->format().buckets(),
-               !with_values_, context.plan.result_bytes),
+      results_(
+          context.fs,
+          StoreFilePath(context.dir, options_.results_number, kResultsSuffix),
+          StoreFileSalt(context.salt, options_.results_number, kResultsSuffix),
+          context.counts, options_.batch->format().buckets(), !with_values_,
+          context.plan.result_bytes),
       group_buckets_(GroupBuckets(options_)) {
   NEPHILA_CHECK(options_.batch->frozen());
   out_.reserve(kResultsPerCall);
@@ -75,7 +77,7 @@ Pass::~Pass() {
   // If it stays, the next Open removes it: no commit knows it.
   static_cast<void>(
       context_.fs
-          .Remove(BatchFilePath(context_.dir, options_.run_number, "run"))
+          .Remove(StoreFilePath(context_.dir, options_.run_number, kRunSuffix))
           .has_value());
 }
 
@@ -107,13 +109,14 @@ Status Pass::Start() {
   began_ = context_.clock.Now();
   const TupleFormat& format = options_.batch->format();
   if (options_.run_number != 0) {
-    NEPHILA_TRY(writer_,
-                RunWriter::Create(
-                    context_.fs,
-                    BatchFilePath(context_.dir, options_.run_number, "run"),
-                    options_.run_number,
-                    FileSalt(context_.salt, options_.run_number, "run"),
-                    format.value, context_.counts));
+    NEPHILA_TRY(
+        writer_,
+        RunWriter::Create(
+            context_.fs,
+            StoreFilePath(context_.dir, options_.run_number, kRunSuffix),
+            options_.run_number,
+            StoreFileSalt(context_.salt, options_.run_number, kRunSuffix),
+            format.value, context_.counts));
   } else {
     group_changes_.resize(format.buckets() / group_buckets_);
   }
