@@ -1,130 +1,29 @@
-// The program `nephila-bench`: the command line of the benchmarks, one verb a
-// function. Errors and exit statuses are those of `nephila`.
+// The program `nephila-bench`: its verbs and their options, one a function.
 
-#include <algorithm>
-#include <csignal>
-#include <exception>
-#include <functional>
 #include <iostream>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "CLI/CLI.hpp"
-#include "base/heap.h"
 #include "base/text.h"
 #include "bench/bench_drum.h"
 #include "bench/bench_url.h"
 #include "bench/hit_rates.h"
 #include "bench/stores.h"
-#include "cli/exit_code.h"
-#include "cli/setup.h"
+#include "cli/program.h"
 
 namespace nephila::bench {
 namespace {
 
-constexpr char kFooter[] =
-    "Exit status: 0 done, 1 failed while running, 2 wrong command line, "
-    "3 wrong setting.";
-
-int Fail(const Error& error, cli::ExitCode code) {
-  std::cerr << "nephila-bench: " << EscapeForTerminal(error.message) << '\n';
-  return code;
-}
-
-int FailUsage(const std::string& message) {
-  return Fail(
-      {ErrorCode::kInvalidArgument, message + " (see nephila-bench --help)"},
-      cli::kUsage);
-}
-
-// What a verb does once the settings are loaded.
-using Verb = std::function<Status(const cli::Setup&)>;
-
-class CommandLine {
+class NephilaBench : public cli::Program {
  public:
-  CommandLine() {
-    app_.allow_extras();
-    app_.set_version_flag("--version", "nephila-bench " NEPHILA_VERSION);
-    app_.footer(kFooter);
+  NephilaBench()
+      : Program("nephila-bench", "The benchmarks of nephila",
+                "docs/performance.md has their figures.") {
     AddUrl();
     AddDrum();
   }
 
-  int Run(std::vector<std::string> arguments) {
-    // CLI11 wants them in reverse.
-    std::reverse(arguments.begin(), arguments.end());
-    try {
-      app_.parse(arguments);
-    } catch (const CLI::ParseError& error) {
-      if (error.get_exit_code() != 0) return FailUsage(error.what());
-      return CheckOutput(app_.exit(error));
-    }
-    if (std::string wrong = WrongWord(); !wrong.empty()) {
-      return FailUsage(wrong);
-    }
-    auto setup = cli::LoadSetup(setup_options_);
-    if (!setup) return Fail(setup.error(), cli::kBadSettings);
-    if (Status status = verb_(*setup); !status) {
-      bool usage = status.error().code == ErrorCode::kInvalidArgument;
-      return Fail(status.error(), usage ? cli::kUsage : cli::kFailed);
-    }
-    return CheckOutput(cli::kSuccess);
-  }
-
  private:
-  // A full disk must not look like success.
-  static int CheckOutput(int code) {
-    if (std::cout.flush()) return code;
-    return Fail({ErrorCode::kIo, "standard output cannot be written"},
-                cli::kFailed);
-  }
-
-  // What is wrong with what CLI11 left over, if anything is.
-  std::string WrongWord() const {
-    const CLI::App* app = &app_;
-    while (!app->get_subcommands().empty()) app = app->get_subcommands()[0];
-    std::vector<std::string> words = app->remaining();
-    for (const std::string& word : words) {
-      if (word.starts_with('-')) return word + ": no such option";
-    }
-    if (!verb_) return UnknownVerb(words);
-    if (words.empty()) return "";
-    return words[0] + ": " + app->get_name() + " takes no such word";
-  }
-
-  std::string UnknownVerb(const std::vector<std::string>& words) const {
-    if (words.empty()) return "which verb?";
-    std::vector<std::string> names;
-    for (const CLI::App* sub : app_.get_subcommands(nullptr)) {
-      names.push_back(sub->get_name());
-    }
-    std::vector<std::string_view> views(names.begin(), names.end());
-    std::string message = words[0] + ": no such verb";
-    if (auto nearest = NearestName(words[0], views); !nearest.empty()) {
-      message.append("; did you mean ").append(nearest).append("?");
-    }
-    return message;
-  }
-
-  CLI::App* AddVerb(const std::string& name, const std::string& doc,
-                    Verb verb) {
-    CLI::App* sub = app_.add_subcommand(name, doc);
-    sub->add_option(
-           "--config", setup_options_.config_files,
-           "A TOML file with settings; may be repeated, later ones win")
-        ->type_name("FILE")
-        ->allow_extra_args(false);
-    sub->add_option("--set", setup_options_.assignments,
-                    "One setting, over those of files; may be repeated")
-        ->type_name("KEY=VALUE")
-        ->allow_extra_args(false);
-    sub->footer(kFooter);
-    sub->allow_extras();
-    sub->callback([this, verb = std::move(verb)] { verb_ = verb; });
-    return sub;
-  }
-
   void AddUrl() {
     CLI::App* sub =
         AddVerb("url", "Cost of the stage `url` per link",
@@ -230,8 +129,6 @@ class CommandLine {
     return RunBenchDrum(options, std::cout, std::cerr);
   }
 
-  CLI::App app_{"The benchmarks of nephila", "nephila-bench"};
-  cli::SetupOptions setup_options_;
   BenchUrlOptions bench_url_options_;
   BenchDrumOptions bench_drum_options_;
   std::string links_;
@@ -241,21 +138,11 @@ class CommandLine {
   std::string codec_ = "auto";
   std::string disk_speed_ = "1.7GB";  // as of model::Machine
   bool hit_rates_ = false;
-  Verb verb_;
 };
 
 }  // namespace
 }  // namespace nephila::bench
 
 int main(int argc, char** argv) {
-  nephila::KeepHeapFlat();
-  std::ios::sync_with_stdio(false);
-  // A reader that goes away (`| head`) ends the program quietly.
-  std::signal(SIGPIPE, SIG_DFL);
-  try {
-    return nephila::bench::CommandLine().Run({argv + 1, argv + argc});
-  } catch (const std::exception& error) {
-    std::cerr << "nephila-bench: " << error.what() << '\n';
-    return nephila::cli::kFailed;
-  }
+  return nephila::bench::NephilaBench().Main(argc, argv);
 }
