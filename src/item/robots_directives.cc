@@ -1,0 +1,171 @@
+#include "item/robots_directives.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "item/product_token.h"
+
+namespace nephila::item {
+namespace {
+
+constexpr char Lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
+}
+
+constexpr bool IsBlank(char c) {
+  return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f';
+}
+
+bool Same(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](char x, char y) { return Lower(x) == Lower(y); });
+}
+
+std::string_view Trim(std::string_view text) {
+  while (!text.empty() && IsBlank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && IsBlank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+// Words that someone defines, beside the six that mean something to us.
+constexpr std::string_view kKnownWords[] = {
+    "noarchive",   "nosnippet",       "noimageindex",
+    "notranslate", "nocache",         "nositelinkssearchbox",
+    "noodp",       "noydir",          "noai",
+    "noimageai",   "indexifembedded", "nopagereadaloud",
+    "archive",     "snippet",         "noyaca",
+    "notion",      "noyandexbot"};
+
+// Words that take a value behind a colon: no names of crawlers.
+constexpr std::string_view kKnownKeys[] = {"max-snippet", "max-image-preview",
+                                           "max-video-preview",
+                                           "unavailable_after"};
+
+template <typename Range>
+bool Contains(const Range& words, std::string_view word) {
+  return std::any_of(
+      std::begin(words), std::end(words),
+      [word](std::string_view known) { return Same(known, word); });
+}
+
+// One word that is for us.
+void TakeWord(std::string_view word, RobotsDirectives* out) {
+  bool none = Same(word, "none");
+  bool noindex = none || Same(word, "noindex");
+  bool nofollow = none || Same(word, "nofollow");
+  bool plain = Same(word, "all") || Same(word, "index") || Same(word, "follow");
+  out->noindex = out->noindex || noindex;
+  out->nofollow = out->nofollow || nofollow;
+  bool known = noindex || nofollow || plain || Contains(kKnownWords, word);
+  ++(known ? out->known : out->unknown);
+}
+
+// What stands between two commas: a word, or several with only blanks between
+// them, as careless pages have it.
+void TakeWords(std::string_view text, RobotsDirectives* out) {
+  while (!(text = Trim(text)).empty()) {
+    size_t end = 0;
+    while (end < text.size() && !IsBlank(text[end]) && text[end] != ';') ++end;
+    if (end > 0) TakeWord(text.substr(0, end), out);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+}
+
+bool IsOurName(std::string_view name, std::string_view agent) {
+  std::string_view token = ProductToken(name);
+  return !token.empty() && SameToken(token, ProductToken(agent));
+}
+
+bool IsForUs(std::string_view name, std::string_view agent) {
+  return Same(name, "*") || Same(name, "robots") || IsOurName(name, agent);
+}
+
+// The next part up to a comma; moves *rest behind it.
+std::string_view TakePart(std::string_view* rest) {
+  size_t comma = rest->find(',');
+  std::string_view part = Trim(rest->substr(0, comma));
+  rest->remove_prefix(comma == std::string_view::npos ? rest->size()
+                                                      : comma + 1);
+  return part;
+}
+
+// A date may have a comma behind its weekday ("Fri, 25 Jun 2010"): what follows
+// a date and begins with a digit belongs to it.
+bool BelongsToDate(std::string_view part) {
+  return !part.empty() && part[0] >= '0' && part[0] <= '9';
+}
+
+RobotsDirectives Read(std::string_view text, std::string_view agent,
+                      bool with_names) {
+  RobotsDirectives directives;
+  bool ours = true;
+  bool after_date = false;
+  for (std::string_view rest = text; !rest.empty();) {
+    std::string_view part = TakePart(&rest);
+    if (after_date && BelongsToDate(part)) continue;
+    after_date = false;
+    size_t colon = part.find(':');
+    std::string_view key = Trim(part.substr(0, colon));
+    if (colon != std::string_view::npos && !Contains(kKnownKeys, key)) {
+      if (with_names) {
+        ours = IsForUs(key, agent);
+        part = Trim(part.substr(colon + 1));
+        colon = part.find(':');
+        key = Trim(part.substr(0, colon));
+      }
+    }
+    if (colon != std::string_view::npos && Contains(kKnownKeys, key)) {
+      after_date = Same(key, "unavailable_after");
+      if (ours) ++directives.known;
+      continue;
+    }
+    if (ours) TakeWords(part, &directives);
+  }
+  return directives;
+}
+
+}  // namespace
+
+void RobotsDirectives::Add(const RobotsDirectives& other) {
+  noindex = noindex || other.noindex;
+  nofollow = nofollow || other.nofollow;
+  known += other.known;
+  unknown += other.unknown;
+}
+
+RobotsDirectives ReadXRobotsTag(std::string_view value,
+                                std::string_view agent) {
+  return Read(value, agent, true);
+}
+
+bool IsMetaRobots(std::string_view name, std::string_view agent) {
+  name = Trim(name);
+  return Same(name, "robots") || IsOurName(name, agent);
+}
+
+RobotsDirectives ReadMetaRobots(std::string_view name, std::string_view content,
+                                std::string_view agent) {
+  if (!IsMetaRobots(name, agent)) return {};
+  return Read(content, agent, false);
+}
+
+PageUse UseOfPage(const RobotsDirectives& header, const RobotsDirectives& meta,
+                  const config::RobotsSettings& settings) {
+  RobotsDirectives both;
+  if (settings.obey_x_robots_tag) both.Add(header);
+  if (settings.obey_meta) both.Add(meta);
+  return {!both.noindex, !both.nofollow};
+}
+
+bool TakesLink(std::string_view rel, const config::RobotsSettings& settings) {
+  if (!settings.obey_rel_nofollow) return true;
+  while (!(rel = Trim(rel)).empty()) {
+    size_t end = 0;
+    while (end < rel.size() && !IsBlank(rel[end])) ++end;
+    if (Same(rel.substr(0, end), "nofollow")) return false;
+    rel.remove_prefix(end);
+  }
+  return true;
+}
+
+}  // namespace nephila::item
