@@ -218,6 +218,18 @@ TEST(CliUrl, APublicSuffixListOfOnesOwn) {
   EXPECT_NE(run.err.find(file), std::string::npos) << run.err;
 }
 
+TEST(CliRobots, AnswersFromFileAndInput) {
+  Finished run = Nephila({"robots", "--file", "-", "--", "/a", "--help"},
+                         "User-agent: *\nDisallow: /a\n");
+  ASSERT_EQ(run.status, 0) << run.err;
+  auto lines = JsonLines(run.out);
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_EQ(lines[0]["allowed"], false);
+  EXPECT_EQ(lines[0]["line"], 2);
+  EXPECT_EQ(lines[1]["url"], "--help");
+  EXPECT_EQ(lines[1]["allowed"], true);
+}
+
 // One line on stderr, and the status that --help lists.
 void ExpectError(const std::vector<std::string>& arguments, int status,
                  const std::string& part) {
@@ -235,6 +247,9 @@ TEST(Cli, WrongUseIsOneLineAndAStatus) {
   ExpectError({"bench", "urls"}, 2, "did you mean url?");
   ExpectError({"demo", "extra"}, 2, "extra");
   ExpectError({"url", "--bsae", "x"}, 2, "--bsae");
+  ExpectError({"robots", "/x"}, 2, "--file");
+  ExpectError({"robots", "--file", "/nonexistent", "/x"}, 1, "/nonexistent");
+  ExpectError({"robots", "--file", "/", "/x"}, 1, "/");
   ExpectError({"url", "--base", "not-absolute", "x"}, 2, "not an absolute URL");
   ExpectError({"url", "--set", "url.max_lenght=10", "x"}, 3,
               "did you mean url.max_length?");
@@ -247,7 +262,7 @@ TEST(Cli, HelpListsVerbsAndExitStatus) {
   Finished run = Nephila({"--help"});
   EXPECT_EQ(run.status, 0);
   for (const char* word :
-       {"url", "settings", "bench", "model", "demo", "Exit status"}) {
+       {"url", "robots", "settings", "bench", "model", "demo", "Exit status"}) {
     EXPECT_NE(run.out.find(word), std::string::npos) << word;
   }
 }

@@ -9,6 +9,7 @@
 #include "cli/demo.h"
 #include "cli/model_cmd.h"
 #include "cli/program.h"
+#include "cli/robots_cmd.h"
 #include "cli/settings_cmd.h"
 #include "cli/url_cmd.h"
 
@@ -22,6 +23,7 @@ class Nephila : public Program {
                 "Settings are listed by `nephila settings` and in "
                 "docs/config.md.") {
     AddUrl();
+    AddRobots();
     AddSettings();
     AddOtherProgram("bench", "Benchmarks: see nephila bench --help", ExecBench);
     AddModel();
@@ -43,6 +45,28 @@ class Nephila : public Program {
         &url_.urls);
     verb->add_option("--base", url_.base, "Resolve on this URL")
         ->type_name("URL");
+  }
+
+  void AddRobots() {
+    CLI::App* verb = AddVerb(
+        "robots",
+        "What a robots.txt says: nephila robots --file FILE [--agent NAME] "
+        "[--check] [--] [URL...]\n"
+        "Prints a line of JSON for each URL; without any it reads lines",
+        [this](const Setup& setup) {
+          robots_.from_input = robots_.urls.empty();
+          return RunRobots(setup, robots_, std::cin, std::cout);
+        },
+        &robots_.urls);
+    verb->add_option("--agent", robots_.agent, "The crawler's product token")
+        ->type_name("NAME")
+        ->capture_default_str();
+    verb->add_option("--file", robots_.file,
+                     "The robots.txt; - is the standard input")
+        ->type_name("FILE");
+    verb->add_flag("--check", robots_.check,
+                   "First a line about the file: group, sitemaps, what "
+                   "deviates and where");
   }
 
   void AddSettings() {
@@ -87,6 +111,7 @@ class Nephila : public Program {
   }
 
   UrlOptions url_;
+  RobotsOptions robots_;
   SettingsCmdOptions settings_;
   ModelOptions model_;
 };

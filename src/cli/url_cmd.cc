@@ -7,6 +7,7 @@
 #include <ostream>
 
 #include "base/text.h"
+#include "cli/lines.h"
 #include "url/canonicalizer.h"
 #include "url/parser.h"
 
@@ -15,25 +16,6 @@ namespace {
 
 // Of an input that nobody could want whole.
 constexpr size_t kLongestShown = size_t{1} << 20;
-
-// The next line without its end ("\n" or "\r\n"). Of a line that is longer than
-// any URL only so much is kept that the parser refuses it: lines from outside
-// may not fill the memory. False at the end of the input, or if it fails.
-bool ReadLine(std::istream& in, std::string* line) {
-  line->clear();
-  char chunk[1 << 12];
-  while (in.getline(chunk, sizeof(chunk)) || in.gcount() > 0) {
-    bool whole = in.good();  // else the chunk is full, or the input has ended
-    auto length = static_cast<size_t>(in.gcount()) - (whole ? 1 : 0);
-    if (line->size() <= url::kLongestInput) line->append(chunk, length);
-    if (whole || in.eof() || in.bad()) {
-      if (line->ends_with('\r')) line->pop_back();
-      return true;
-    }
-    in.clear();
-  }
-  return false;
-}
 
 std::string Hex(uint64_t key) { return fmt::format("{:016x}", key); }
 

@@ -1,0 +1,14 @@
+// Lines of an input that may hold anything.
+#pragma once
+
+#include <iosfwd>
+#include <string>
+
+namespace nephila::cli {
+
+// The next line without its end ("\n" or "\r\n"). Of a line that is longer than
+// any URL only so much is kept that the parser refuses it: lines from outside
+// may not fill the memory. False at the end of the input, or if it fails.
+bool ReadLine(std::istream& in, std::string* line);
+
+}  // namespace nephila::cli
