@@ -1,0 +1,53 @@
+// ASCII as HTML and HTTP know it: which bytes are spaces, how words compare.
+//
+// The character classes are those of the Infra standard (s4.6), which never
+// depend on a locale. Threads: any. Cost: linear in the text.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace nephila::parse {
+
+// Tab, line feed, form feed, carriage return, space.
+constexpr bool IsSpace(char c) {
+  return c == ' ' || c == '\t' || c == '\n' || c == '\f' || c == '\r';
+}
+
+constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+constexpr bool IsAlpha(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+constexpr char Lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
+}
+
+// The position of the first byte from `at` on that is no space.
+constexpr size_t SkipSpaces(std::string_view text, size_t at) {
+  while (at < text.size() && IsSpace(text[at])) ++at;
+  return at;
+}
+
+constexpr std::string_view TrimSpaces(std::string_view text) {
+  text.remove_prefix(SkipSpaces(text, 0));
+  while (!text.empty() && IsSpace(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+// `lower` is in lower case already.
+constexpr bool EqualsIgnoreCase(std::string_view text, std::string_view lower) {
+  if (text.size() != lower.size()) return false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (Lower(text[i]) != lower[i]) return false;
+  }
+  return true;
+}
+
+constexpr bool StartsWithIgnoreCase(std::string_view text,
+                                    std::string_view lower) {
+  return EqualsIgnoreCase(text.substr(0, lower.size()), lower);
+}
+
+}  // namespace nephila::parse
