@@ -25,14 +25,14 @@ Canonicalizer::Canonicalizer(const config::UrlSettings& settings,
       max_length_(settings.max_length_bytes) {}
 
 Result<CanonicalUrl, DropReason> Canonicalizer::Canonicalize(
-    std::string_view link, const Url* base) {
+    std::string_view link, const Url* base, const QueryEncoder* encoder) {
   account_.In(1);
   // Before it is parsed, so that what a hostile link makes us keep is bounded:
   // the buffers do not shrink. Fragments and session ids may be long.
   constexpr size_t kSlack = size_t{64} << 10;
   link = TrimUrl(link);
   if (link.size() > max_length_ + kSlack) return Drop(DropReason::kTooLong);
-  if (!Parse(link, base, &url_)) return Drop(DropReason::kInvalid);
+  if (!Parse(link, base, &url_, encoder)) return Drop(DropReason::kInvalid);
   return Finish();
 }
 

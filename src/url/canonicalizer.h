@@ -17,6 +17,7 @@
 #include "url/keys.h"
 #include "url/normalizer.h"
 #include "url/public_suffix.h"
+#include "url/query_encoder.h"
 #include "url/url.h"
 
 namespace nephila::url {
@@ -47,10 +48,12 @@ class Canonicalizer {
   Canonicalizer(const config::UrlSettings& settings,
                 const PublicSuffixList& suffixes, uint64_t seed);
 
-  // Resolves `link` on *base (null: it must be absolute). Everything that
-  // goes in comes out or is dropped and counted.
-  Result<CanonicalUrl, DropReason> Canonicalize(std::string_view link,
-                                                const Url* base);
+  // Resolves `link` on *base (null: it must be absolute), its query written by
+  // *encoder (null: in UTF-8). Everything that goes in comes out or is dropped
+  // and counted.
+  Result<CanonicalUrl, DropReason> Canonicalize(
+      std::string_view link, const Url* base,
+      const QueryEncoder* encoder = nullptr);
 
   // The same for a URL that has been parsed already; counted too.
   Result<CanonicalUrl, DropReason> Canonicalize(const Url& url);

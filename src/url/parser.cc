@@ -113,7 +113,8 @@ constexpr ByteTable kPathTable = MakePathTable();
 // whole part of the URL.
 class UrlBuilder {
  public:
-  UrlBuilder(const Url* base, Url* out) : base_(base), url_(*out) {
+  UrlBuilder(const Url* base, Url* out, const QueryEncoder* encoder)
+      : base_(base), url_(*out), encoder_(encoder) {
     url_.href_.clear();
     url_.query_start_ = Url::kNone;
     url_.fragment_start_ = Url::kNone;
@@ -488,9 +489,21 @@ class UrlBuilder {
     size_t end = std::min(text.find('#'), text.size());
     url_.query_start_ = Here();
     url_.href_.push_back('?');
-    AppendEncoded(text.substr(0, end), special() ? kSpecialQuery : kQuery,
-                  &url_.href_);
+    AppendQuery(text.substr(0, end));
     return end == text.size() ? Outcome() : BuildFragment(text.substr(end + 1));
+  }
+
+  void AppendQuery(std::string_view query) {
+    EncodeSet set = special() ? kSpecialQuery : kQuery;
+    bool web_socket =
+        url_.scheme_ == Scheme::kWs || url_.scheme_ == Scheme::kWss;
+    if (encoder_ == nullptr || !special() || web_socket) {
+      AppendEncoded(query, set, &url_.href_);
+      return;
+    }
+    std::string bytes;
+    encoder_->Append(query, &bytes);
+    AppendEncodedBytes(bytes, set, &url_.href_);
   }
 
   Outcome BuildFragment(std::string_view text) {
@@ -502,6 +515,7 @@ class UrlBuilder {
 
   const Url* base_;
   Url& url_;
+  const QueryEncoder* encoder_;
 };
 
 std::string_view ParseErrorName(ParseError error) {
@@ -528,7 +542,7 @@ std::string_view TrimUrl(std::string_view text) {
 }
 
 Result<void, ParseError> Parse(std::string_view input, const Url* base,
-                               Url* out) {
+                               Url* out, const QueryEncoder* encoder) {
   NEPHILA_DCHECK(base != out);
   input = TrimUrl(input);
   if (input.size() > kLongestInput ||
@@ -536,7 +550,7 @@ Result<void, ParseError> Parse(std::string_view input, const Url* base,
     return Unexpected(ParseError::kTooLong);
   }
 
-  UrlBuilder builder(base, out);
+  UrlBuilder builder(base, out, encoder);
   if (builder.BuildOrdinary(input)) return {};
   auto removed = [](char c) { return c == '\t' || c == '\n' || c == '\r'; };
   if (std::none_of(input.begin(), input.end(), removed)) {

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "url/query_encoder.h"
 #include "url/url.h"
 
 namespace nephila::url {
@@ -36,9 +37,10 @@ inline constexpr size_t kLongestBase = size_t{1} << 31;
 std::string_view TrimUrl(std::string_view text);
 
 // Parses `input`, resolved against *base if base is not null, into *out,
-// whose buffer is reused; after an error *out holds nothing of use.
+// whose buffer is reused; after an error *out holds nothing of use. The query
+// of an http(s), ftp or file URL is written by *encoder; null: in UTF-8.
 // REQUIRES: base != out.
 Result<void, ParseError> Parse(std::string_view input, const Url* base,
-                               Url* out);
+                               Url* out, const QueryEncoder* encoder = nullptr);
 
 }  // namespace nephila::url

@@ -56,6 +56,17 @@ void AppendEncoded(std::string_view text, EncodeSet set, std::string* out) {
   out->append(text, plain, text.size() - plain);
 }
 
+void AppendEncodedBytes(std::string_view bytes, EncodeSet set,
+                        std::string* out) {
+  for (char byte : bytes) {
+    if (InSet(byte, set)) {
+      AppendEscape(byte, out);
+    } else {
+      out->push_back(byte);
+    }
+  }
+}
+
 void AppendDecoded(std::string_view text, std::string* out) {
   for (size_t i = 0; i < text.size(); ++i) {
     if (IsEscape(text, i)) {

@@ -94,6 +94,10 @@ void AppendEscape(char byte, std::string* out);
 // Appends `text` (UTF-8) with every code point of `set` percent-encoded.
 void AppendEncoded(std::string_view text, EncodeSet set, std::string* out);
 
+// Appends bytes that are of any encoding, those of `set` percent-encoded.
+void AppendEncodedBytes(std::string_view bytes, EncodeSet set,
+                        std::string* out);
+
 // Appends `text` with its escapes replaced by the bytes they stand for.
 void AppendDecoded(std::string_view text, std::string* out);
 
