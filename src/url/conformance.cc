@@ -7,8 +7,6 @@
 #include <sstream>
 
 namespace nephila::url {
-namespace {
-
 void ReplaceLoneSurrogates(std::string* json) {
   auto unit = [json](size_t i) -> unsigned long {
     if (i + 6 > json->size() || json->compare(i, 2, "\\u") != 0) return 0;
@@ -32,8 +30,6 @@ void ReplaceLoneSurrogates(std::string* json) {
     }
   }
 }
-
-}  // namespace
 
 std::string ReadTestData(std::string_view name) {
   std::string path =

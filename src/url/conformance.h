@@ -12,8 +12,11 @@ namespace nephila::url {
 // Text of testdata/<name>; fails the test if it cannot be read.
 std::string ReadTestData(std::string_view name);
 
-// The JSON of testdata/<name>. The suites are written for UTF-16 strings and
-// hold lone surrogates, which no UTF-8 text can: they become U+FFFD.
+// Escaped surrogates of JSON text that have no other half become U+FFFD: the
+// suites are written for UTF-16 strings, and no UTF-8 text can hold them.
+void ReplaceLoneSurrogates(std::string* json);
+
+// The JSON of testdata/<name>, without lone surrogates.
 nlohmann::json ReadTestJson(std::string_view name);
 
 // The cases of a folder that are known not to hold, each with the reason, in
