@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "store/member_codecs.h"
+#include "store/warc_record.h"
 
 namespace nephila::store {
 namespace {
@@ -16,7 +17,8 @@ namespace {
 // given the first bytes of a record: a gzip header with a name and extra
 // fields, and the tables of the first block.
 constexpr size_t kTrialBytes = 1024;
-constexpr std::string_view kRecordStart = "WARC/";
+// "WARC/1.1" and a line end, and what may stand before.
+constexpr size_t kStartBytes = 64;
 // In front of it: the end of the record before, cut off in the wrong place.
 constexpr size_t kLeadingEnds = 4;
 
@@ -34,9 +36,7 @@ class PlainReader final : public MemberReader {
     return MemberStep::kBytes;
   }
   bool EndsWithFile() const override { return true; }
-  // At the beginning of a line: pages about archives hold it too.
-  std::string_view magic() const override { return "\nWARC/"; }
-  size_t magic_before() const override { return 1; }
+  std::string_view magic() const override { return "WARC/"; }
 };
 
 bool IsSkippable(std::string_view start) {
@@ -140,43 +140,45 @@ Result<MemberStep> MemberReader::Read(std::string* out) {
 Result<bool> MemberReader::StartsRecord(uint64_t offset) {
   Seek(offset);
   std::string start;
-  while (start.size() < kLeadingEnds + kRecordStart.size() &&
-         position_ - start_ < kTrialBytes) {
+  while (start.size() < kStartBytes && position_ - start_ < kTrialBytes) {
     NEPHILA_TRY(std::string_view in, Window());
     if (in.empty()) break;
     if (!begun_) {
       begun_ = true;
       Begin();
     }
-    auto left = static_cast<size_t>(kTrialBytes - (position_ - start_));
+    size_t most = codec() == ArchiveCodec::kPlain ? kStartBytes : kTrialBytes;
+    auto left = static_cast<size_t>(most - (position_ - start_));
     MemberStep step = Decode(in.substr(0, std::min(left, in.size())), &start);
     if (step != MemberStep::kBytes) break;
   }
   size_t ends = std::min(start.find_first_not_of("\r\n"), start.size());
-  return ends <= kLeadingEnds &&
-         std::string_view(start).substr(ends).starts_with(kRecordStart);
+  if (ends > kLeadingEnds || ends == start.size()) return false;
+  auto header =
+      FindWarcHeader(std::string_view(start).substr(ends), 0, kLongestHeader);
+  return header.has_value() || header.error() == HeaderError::kIncomplete;
 }
 
 Result<uint64_t> MemberReader::FindMember(uint64_t from) {
   std::string_view mark = magic();
-  size_t before = magic_before();
+  size_t round = std::max(options_.buffer_bytes, kTrialBytes);
   std::string text;
-  uint64_t at = from < before ? 0 : from - before;
+  uint64_t at = from;
   while (true) {
     // Each round overlaps the one before it by less than a mark.
-    text.resize(options_.buffer_bytes);
+    text.resize(round);
     NEPHILA_TRY(size_t got,
                 file_->Read(at, std::as_writable_bytes(std::span(text))));
     text.resize(got);
     for (size_t i = text.find(mark); i != std::string::npos;
          i = text.find(mark, i + 1)) {
-      NEPHILA_TRY(bool starts, StartsRecord(at + i + before));
+      NEPHILA_TRY(bool starts, StartsRecord(at + i));
       if (starts) {
-        Seek(at + i + before);
-        return at + i + before;
+        Seek(at + i);
+        return at + i;
       }
     }
-    if (got < options_.buffer_bytes) {
+    if (got < round) {
       Seek(at + got);
       return at + got;
     }

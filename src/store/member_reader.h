@@ -86,8 +86,6 @@ class MemberReader {
   virtual bool EndsWithFile() const { return false; }
   // A member begins like this.
   virtual std::string_view magic() const = 0;
-  // So many bytes of it stand before the member.
-  virtual size_t magic_before() const { return 0; }
 
   void Advance(size_t bytes) { position_ += bytes; }
   MemberStep Broken(std::string_view problem);

@@ -81,6 +81,7 @@ void WarcReader::Seek(uint64_t offset) {
   in_record_ = false;
   leading_ends_ = 0;
   records_in_member_ = 0;
+  missing_end_bytes_ = 0;
   damage_state_ = ReadState::kEnd;
 }
 
@@ -188,10 +189,20 @@ Result<std::string_view> WarcReader::ReadBlock() {
   return rest().substr(0, piece_);
 }
 
+Result<bool> WarcReader::BlockFits() {
+  uint64_t left = block_left_ + piece_;
+  if (!plain() || left <= rest().size()) return true;
+  NEPHILA_TRY(uint64_t size, FileSize());
+  uint64_t here = Here();
+  return here <= size && left <= size - here;
+}
+
 Result<ReadState> WarcReader::Finish() {
   if (damage_state_ != ReadState::kEnd) return damage_state_;
   NEPHILA_CHECK(in_record_);
   if (place_ != Place::kBlock) return ReadState::kRecord;
+  NEPHILA_TRY(bool fits, BlockFits());
+  if (!fits) return DamageOf(MemberStep::kEnd, "block");
   while (true) {
     NEPHILA_TRY(std::string_view piece, ReadBlock());
     if (piece.empty()) break;
@@ -220,6 +231,7 @@ Result<ReadState> WarcReader::FinishEnd() {
   bool ended = step != MemberStep::kBytes;
   if (ended && plain() && !arc_ && ends.size() < kRecordEnd.size() &&
       kRecordEnd.starts_with(ends)) {
+    missing_end_bytes_ = kRecordEnd.size() - ends.size();
     return DamageOf(step, "end of the record");
   }
   if (ended && !plain()) {

@@ -59,6 +59,11 @@ class WarcReader {
   // at its end, or damaged: Finish tells.
   Result<std::string_view> ReadBlock();
 
+  // Of a file that is not compressed: whether it is long enough for the block,
+  // without reading it. Lengths that lie would have an archive read to its end
+  // for each record in it.
+  Result<bool> BlockFits();
+
   // Reads what is left of the record. kRecord if it is whole; else the damage,
   // which Next would give too.
   Result<ReadState> Finish();
@@ -73,6 +78,12 @@ class WarcReader {
   // After Finish: whether exactly two CRLFs stood behind the block (two LFs in
   // what is no WARC).
   bool proper_end() const { return proper_end_; }
+
+  // After kTorn: not 0 if the block is whole and only so many bytes of the line
+  // ends behind it are missing (in a file that is not compressed).
+  size_t missing_end_bytes() const { return missing_end_bytes_; }
+  // Where Next will look: after Resync, or Finish.
+  uint64_t next_offset() const { return Here(); }
 
   // After kTorn and kBroken.
   uint64_t damage_offset() const { return damage_offset_; }
@@ -131,6 +142,7 @@ class WarcReader {
   bool in_record_ = false;
   bool shares_member_ = false;
   bool proper_end_ = false;
+  size_t missing_end_bytes_ = 0;
   uint64_t end_ = 0;
 
   ReadState damage_state_ = ReadState::kEnd;

@@ -1,0 +1,92 @@
+#include "store/archive_index.h"
+
+#include "store/http_message.h"
+#include "store/index_line.h"
+
+namespace nephila::store {
+namespace {
+
+bool MayHaveLine(const WarcHeader& header) {
+  RecordType type = header.type();
+  return type == RecordType::kResponse || type == RecordType::kRevisit ||
+         type == RecordType::kResource;
+}
+
+// The head of HTTP at the front of the block, if it is one.
+Result<std::optional<HttpHead>> ReadHead(WarcReader& reader) {
+  if (reader.header().content_type() != "application/http") {
+    return std::optional<HttpHead>();
+  }
+  HttpBlock http(HttpKind::kResponse);
+  auto ignore = [](std::string_view) {};
+  while (!http.has_head() && http.error() == nullptr) {
+    NEPHILA_TRY(std::string_view piece, reader.ReadBlock());
+    if (piece.empty()) break;
+    http.Feed(piece, ignore);
+  }
+  http.Finish(ignore);
+  if (!http.has_head()) return std::optional<HttpHead>();
+  return std::optional<HttpHead>(http.head());
+}
+
+}  // namespace
+
+Result<std::optional<CdxjLine>> IndexRecord(WarcReader& reader,
+                                            std::string_view filename,
+                                            ReadState* state) {
+  std::optional<CdxjLine> line;
+  if (MayHaveLine(reader.header())) {
+    NEPHILA_TRY(std::optional<HttpHead> head, ReadHead(reader));
+    line = IndexLineOf(reader.header(), head ? &*head : nullptr);
+  }
+  NEPHILA_TRY(*state, reader.Finish());
+  if (!line || *state != ReadState::kRecord || reader.shares_member()) {
+    return std::optional<CdxjLine>();
+  }
+  line->offset = reader.offset();
+  line->length = reader.length();
+  line->filename = filename;
+  return line;
+}
+
+Result<IndexCounts> IndexArchive(
+    FileSystem& fs, const std::string& path, std::string_view filename,
+    const std::function<Status(const CdxjLine&)>& take) {
+  NEPHILA_TRY(auto reader, WarcReader::Open(fs, path));
+  IndexCounts counts;
+  while (true) {
+    NEPHILA_TRY(ReadState state, reader->Next());
+    if (state == ReadState::kRecord) {
+      NEPHILA_TRY(auto line, IndexRecord(*reader, filename, &state));
+      if (state == ReadState::kRecord) {
+        ++counts.records;
+        bool shares = reader->shares_member();
+        if (shares && MayHaveLine(reader->header())) ++counts.sharing;
+      }
+      if (line) {
+        ++counts.lines;
+        NEPHILA_RETURN_IF_ERROR(take(*line));
+      }
+    }
+    if (state == ReadState::kEnd) return counts;
+    if (state == ReadState::kRecord) continue;
+    ++counts.damages;
+    NEPHILA_TRY([[maybe_unused]] bool found, reader->Resync());
+  }
+}
+
+std::string IndexPathOf(std::string_view archive_path) {
+  for (std::string_view suffix : {".open", ".gz", ".zst", ".warc", ".arc"}) {
+    if (archive_path.ends_with(suffix)) {
+      archive_path.remove_suffix(suffix.size());
+    }
+  }
+  return std::string(archive_path) + ".cdxj";
+}
+
+std::string_view BaseName(std::string_view path) {
+  size_t slash = path.rfind('/');
+  return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+}  // namespace nephila::store
