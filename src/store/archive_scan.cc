@@ -1,0 +1,117 @@
+#include "store/archive_scan.h"
+
+#include <fmt/core.h>
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "store/header_lines.h"
+#include "store/http_message.h"
+#include "store/index_line.h"
+#include "store/warc_reader.h"
+
+namespace nephila::store {
+namespace {
+
+// The head at the beginning of a block of application/http.
+Result<std::optional<HttpHead>> ReadHead(WarcReader& reader) {
+  std::string text;
+  size_t end = std::string::npos;
+  while (end == std::string::npos && text.size() <= kLongestHttpHead) {
+    NEPHILA_TRY(const std::string_view piece, reader.ReadBlock());
+    if (piece.empty()) break;
+    const size_t seen = text.size();
+    text += piece;
+    end = FindHeaderEnd(text, seen);
+  }
+  auto head =
+      ParseHttpHead(std::string_view(text).substr(0, end), HttpKind::kResponse);
+  if (!head) return std::optional<HttpHead>();
+  return std::optional<HttpHead>(*std::move(head));
+}
+
+bool EndsUnit(RecordType type) {
+  return type != RecordType::kRequest && type != RecordType::kResponse &&
+         type != RecordType::kRevisit;
+}
+
+class Scan {
+ public:
+  Scan(WarcReader& reader, std::string filename)
+      : reader_(reader), filename_(std::move(filename)) {}
+
+  Result<ArchiveScan> Run() {
+    for (;;) {
+      NEPHILA_TRY(const ReadState state, reader_.Next());
+      if (state == ReadState::kEnd) break;
+      if (state != ReadState::kRecord) return Damaged();
+      NEPHILA_TRY(const bool whole, TakeRecord());
+      if (!whole) return Damaged();
+    }
+    if (!pending_.empty() || in_unit_) {
+      result_.damage = reader_.path() + ": the last fetch is not whole";
+    }
+    return std::move(result_);
+  }
+
+ private:
+  ArchiveScan Damaged() {
+    result_.damage = fmt::format("{}: at byte {}: {}", reader_.path(),
+                                 reader_.damage_offset(), reader_.damage());
+    return std::move(result_);
+  }
+
+  // Whether it is whole.
+  Result<bool> TakeRecord() {
+    const RecordType type = reader_.header().type();
+    std::optional<HttpHead> head;
+    if (type == RecordType::kResponse || type == RecordType::kRevisit) {
+      NEPHILA_TRY(head, ReadHead(reader_));
+    }
+    NEPHILA_TRY(const ReadState finished, reader_.Finish());
+    if (finished != ReadState::kRecord) return false;
+    const WarcHeader& header = reader_.header();
+    if (type == RecordType::kWarcinfo && result_.warcinfo_id.empty()) {
+      result_.warcinfo_id = header.record_id();
+    }
+    if (auto line = IndexLineOf(header, head ? &*head : nullptr)) {
+      line->offset = reader_.offset();
+      line->length = reader_.length();
+      line->filename = filename_;
+      pending_.push_back(*std::move(line));
+    }
+    in_unit_ = !EndsUnit(type);
+    if (in_unit_) return true;
+    for (const CdxjLine& line : pending_) result_.index.Add(line);
+    pending_.clear();
+    result_.end = reader_.end();
+    return true;
+  }
+
+  WarcReader& reader_;
+  const std::string filename_;
+  ArchiveScan result_;
+  std::vector<CdxjLine> pending_;  // of the unit that is being read
+  bool in_unit_ = false;
+};
+
+}  // namespace
+
+Result<ArchiveScan> ScanArchive(FileSystem& fs, const std::string& path,
+                                const std::string& filename) {
+  NEPHILA_TRY(auto reader, WarcReader::Open(fs, path));
+  return Scan(*reader, filename).Run();
+}
+
+Status RebuildIndex(FileSystem& fs, const std::string& archive_path,
+                    const std::string& index_path) {
+  const std::string filename = archive_path.substr(archive_path.rfind('/') + 1);
+  NEPHILA_TRY(const ArchiveScan scan, ScanArchive(fs, archive_path, filename));
+  if (!scan.damage.empty()) {
+    return Unexpected(Error{ErrorCode::kCorruption, scan.damage});
+  }
+  return scan.index.Publish(fs, index_path);
+}
+
+}  // namespace nephila::store

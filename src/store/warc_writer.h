@@ -1,0 +1,163 @@
+// WarcWriter: one stream of WARC/1.1 files (ISO 28500:2017), appended to in
+// units that survive a crash whole or not at all.
+//
+// A unit is the records of one fetch (request, response, metadata) or a single
+// resource. Append writes it behind the last one and returns where it stands;
+// it is durable after the next Sync, which the caller makes once a second, not
+// once a page. Files begin with a warcinfo record, are written as NAME.open and
+// renamed when they are full or old, with a sorted CDXJ beside them.
+//
+// A crash: OpenAt takes the position of a checkpoint (any position that was
+// synced), finds the files by their serials under either name, and cuts what is
+// not a whole unit off the last one, never below that position. Files that were
+// renamed are whole by construction and are not touched.
+//
+// A full disk: Append returns kNoSpace, the file is cut back to its last whole
+// unit, and the same call succeeds when there is room. Any other failed write
+// and any failed sync is final: it names the file, and all later calls return
+// it too.
+//
+// Threads: one. Memory: 1 MiB, the compressor, and the lines of the index
+// (`max_index_bytes`, twice that while an archive is finished).
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/random.h"
+#include "base/result.h"
+#include "store/archive_file.h"
+#include "store/archive_name.h"
+#include "store/compressor.h"
+#include "store/digest.h"
+#include "store/http_message.h"
+#include "store/index_builder.h"
+#include "store/position.h"
+#include "store/warc_record.h"
+
+namespace nephila::store {
+
+struct WarcWriterOptions {
+  std::string folder;
+  std::string prefix = "nephila";  // see IsNamePart
+  std::string host;                // in names and warcinfo; empty: left out
+  CompressorKind compressor = CompressorKind::kIsal;
+  int level = 1;
+  DigestKind digest = DigestKind::kSha1;  // of the warcinfo
+  // A file that has reached any of these is finished before the next unit.
+  uint64_t max_file_bytes = 1'000'000'000;
+  std::chrono::nanoseconds max_file_age = std::chrono::hours(24);
+  uint64_t max_index_bytes = uint64_t{64} << 20;
+  // Of record ids. Two streams, and two runs of one, need different ones.
+  uint64_t seed = 0;
+  // What warcinfo says, in this order; "format" and "conformsTo" are added.
+  std::vector<std::pair<std::string, std::string>> info;
+};
+
+// A record that is to be written. The header has all but WARC-Warcinfo-ID and
+// Content-Length, which the writer adds.
+struct NewRecord {
+  WarcHeader header;
+  std::span<const std::string_view> block;
+  // The pieces from this one on are not worth compressing.
+  size_t store_from = SIZE_MAX;
+  // Of a response or a revisit: its head, for the index.
+  const HttpHead* http = nullptr;
+};
+
+// Where a record stands: what an index or a journal notes.
+struct RecordPlace {
+  uint64_t offset = 0;
+  uint64_t length = 0;  // of the member
+};
+
+struct UnitPlace {
+  std::string filename;  // as it will be called
+  Position begin;
+  Position end;
+  std::vector<RecordPlace> records;
+};
+
+class WarcWriter {
+ public:
+  // A stream in `options.folder`, which is made if need be: goes on behind the
+  // last whole unit. `checkpoint` is a position that was synced, or nothing for
+  // a stream that has none. kCorruption if the files do not reach it. `fs` and
+  // `clock` outlive this.
+  static Result<std::unique_ptr<WarcWriter>> OpenAt(
+      FileSystem& fs, const Clock& clock, WarcWriterOptions options,
+      std::optional<Position> checkpoint);
+  // Leaves the file open: as after a crash, but Sync first is a good idea.
+  ~WarcWriter();
+  WarcWriter(const WarcWriter&) = delete;
+  WarcWriter& operator=(const WarcWriter&) = delete;
+
+  // "urn:uuid:..." of its own, for a record of the next unit.
+  std::string NewRecordId();
+
+  Result<UnitPlace> Append(std::span<const NewRecord> unit);
+  // Makes all units durable.
+  Status Sync();
+  // Finishes the file if it is due. For a stream that nothing is appended to.
+  Status RotateIfDue();
+  // Finishes the file: synced, indexed, renamed. A later Append begins another.
+  Status Finish();
+
+  // The end of the last unit. A checkpoint notes it after Sync.
+  Position position() const { return position_; }
+  // Bytes in all files since OpenAt, for counters.
+  uint64_t bytes_written() const { return bytes_written_; }
+
+ private:
+  WarcWriter(FileSystem& fs, const Clock& clock, WarcWriterOptions options);
+
+  Status Recover(std::optional<Position> checkpoint);
+  Status NameAgain(const std::string& name);
+  // A file that has its name: whole, with an index, and long enough.
+  Status CheckFinished(const ArchiveName& name, Position mark);
+  // Takes up the file that was still open.
+  Status Resume(const ArchiveName& name, std::optional<Position> checkpoint);
+
+  Status BeginFile();
+  Status WriteWarcinfo();
+  bool Due() const;
+  // Compresses one record into the file; kNoSpace or a final error.
+  Result<RecordPlace> WriteRecord(const NewRecord& record);
+  void FormatHeader(const WarcHeader& header, uint64_t block_bytes);
+  Status WriteRecords(std::span<const NewRecord> unit, UnitPlace* place);
+  // Undoes a unit that failed with `error`, and returns it.
+  Unexpected<Error> Undo(Error error);
+  // The same error; if it cannot pass, the writer is broken from now on.
+  Unexpected<Error> Judge(Error error);
+  Unexpected<Error> Break(Error error);
+  std::string PathOf(const std::string& name) const;
+
+  FileSystem& fs_;
+  const Clock& clock_;
+  const WarcWriterOptions options_;
+  Random random_;
+  std::unique_ptr<Compressor> compressor_;
+  std::string header_text_;
+
+  std::optional<Error> broken_;
+  ArchiveName name_;  // of the open file
+  std::unique_ptr<ArchiveFile> file_;
+  std::string warcinfo_id_;
+  MonoTime file_begin_{};
+  IndexBuilder index_;
+  Position position_;
+  // The file's name is not known to be durable.
+  bool sync_folder_ = false;
+  uint64_t bytes_written_ = 0;
+};
+
+}  // namespace nephila::store
