@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "bench/bench_drum.h"
+#include "bench/bench_store.h"
 #include "bench/bench_url.h"
 #include "bench/hit_rates.h"
 #include "bench/stores.h"
@@ -21,6 +22,7 @@ class NephilaBench : public cli::Program {
                 "docs/performance.md has their figures.") {
     AddUrl();
     AddDrum();
+    AddStore();
   }
 
  private:
@@ -107,6 +109,22 @@ class NephilaBench : public cli::Program {
         ->capture_default_str();
   }
 
+  void AddStore() {
+    CLI::App* sub = AddVerb(
+        "store", "Cost of the archive per page", [this](const cli::Setup&) {
+          return RunBenchStore(bench_store_options_, std::cout);
+        });
+    BenchStoreOptions& options = bench_store_options_;
+    sub->add_option("--corpus", options.corpus,
+                    "A folder with html/pages-core.tar.zst")
+        ->type_name("DIR");
+    sub->add_option("--passes", options.passes,
+                    "How often all pages are gone through")
+        ->check(CLI::Range(1, 1000))
+        ->capture_default_str();
+    sub->add_flag("--json", options.json, "A line of JSON for each result");
+  }
+
   Status RunDrum() {
     BenchDrumOptions& options = bench_drum_options_;
     if (hit_rates_) options.links = kHitRateLinks;
@@ -131,6 +149,7 @@ class NephilaBench : public cli::Program {
 
   BenchUrlOptions bench_url_options_;
   BenchDrumOptions bench_drum_options_;
+  BenchStoreOptions bench_store_options_;
   std::string links_;
   std::string preload_ = "0";
   std::string memory_ = "512MiB";
