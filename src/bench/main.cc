@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "bench/bench_drum.h"
+#include "bench/bench_robots.h"
 #include "bench/bench_store.h"
 #include "bench/bench_url.h"
 #include "bench/hit_rates.h"
@@ -21,6 +22,7 @@ class NephilaBench : public cli::Program {
       : Program("nephila-bench", "The benchmarks of nephila",
                 "docs/performance.md has their figures.") {
     AddUrl();
+    AddRobots();
     AddDrum();
     AddStore();
   }
@@ -39,6 +41,25 @@ class NephilaBench : public cli::Program {
                     "How often all of them are gone through")
         ->check(CLI::Range(1, 1000));
     sub->add_flag("--json", bench_url_options_.json, "A line of JSON");
+  }
+
+  void AddRobots() {
+    CLI::App* sub = AddVerb(
+        "robots", "Reading and matching of robots.txt files",
+        [this](const cli::Setup& setup) {
+          return RunBenchRobots(setup, bench_robots_options_, std::cout);
+        });
+    sub->add_option("--corpus", bench_robots_options_.corpus,
+                    "Folder of the corpus, with robots/ in it")
+        ->type_name("DIR");
+    sub->add_option("--agent", bench_robots_options_.agent,
+                    "Read the files as this crawler")
+        ->type_name("NAME")
+        ->capture_default_str();
+    sub->add_option("--passes", bench_robots_options_.passes,
+                    "How often all files are gone through")
+        ->check(CLI::Range(1, 1000));
+    sub->add_flag("--json", bench_robots_options_.json, "A line of JSON");
   }
 
   void AddDrum() {
@@ -148,6 +169,7 @@ class NephilaBench : public cli::Program {
   }
 
   BenchUrlOptions bench_url_options_;
+  BenchRobotsOptions bench_robots_options_;
   BenchDrumOptions bench_drum_options_;
   BenchStoreOptions bench_store_options_;
   std::string links_;

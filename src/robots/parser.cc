@@ -63,7 +63,6 @@ class Parser {
       : token_(item::ProductToken(agent)), limits_(limits) {}
 
   RobotsFile Run(std::string_view text) {
-    file_.bytes_read = text.size();
     Prepared prepared(text, limits_.max_bytes);
     file_.cut = prepared.cut();
     file_.bytes_read = prepared.bytes_read();
