@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 #include "base/text.h"
 #include "url/percent.h"
@@ -63,6 +64,13 @@ bool EqualsIgnoringCase(std::string_view text, std::string_view lower) {
                     [](char a, char b) { return url::ToLower(a) == b; });
 }
 
+// Which letters a text of small ones has.
+constexpr uint32_t LettersOf(std::string_view text) {
+  uint32_t letters = 0;
+  for (char c : text) letters |= uint32_t{1} << (c - 'a');
+  return letters;
+}
+
 struct Name {
   Directive directive;
   std::string_view written;   // as the protocol has it
@@ -92,11 +100,17 @@ Recognized Recognize(std::string_view key) {
     if (text == foreign) return {Directive::kOther, false, true};
   }
   if (text.starts_with("acap")) return {Directive::kOther, false, true};
+  uint32_t letters = LettersOf(text);
   for (const Name& name : kNames) {
     if (name.errors == 0) continue;
     size_t longer = std::max(text.size(), name.squeezed.size());
     size_t shorter = std::min(text.size(), name.squeezed.size());
     if (longer - shorter > name.errors) continue;
+    // An error takes one letter away and adds one at most: most words are told
+    // apart without counting their errors.
+    auto others =
+        static_cast<size_t>(std::popcount(letters ^ LettersOf(name.squeezed)));
+    if (others > 2 * name.errors) continue;
     if (EditDistance(text, name.squeezed, name.errors) <= name.errors) {
       return {name.directive, true, true};
     }

@@ -17,6 +17,19 @@ size_t CommonPrefix(std::string_view a, std::string_view b) {
       a.begin());
 }
 
+// The pairs of neighbours in a text, each as one of 64 bits: a text that is in
+// another has no bit that the other has not. Stars have no neighbours.
+uint64_t PairsOf(std::string_view text) {
+  uint64_t pairs = 0;
+  for (size_t i = 1; i < text.size(); ++i) {
+    auto first = static_cast<unsigned char>(text[i - 1]);
+    auto second = static_cast<unsigned char>(text[i]);
+    if (first == '*' || second == '*') continue;
+    pairs |= uint64_t{1} << ((first * 37U + second * 11U) % 64);
+  }
+  return pairs;
+}
+
 }  // namespace
 
 std::string_view MatchedPart(const url::Url& url) {
@@ -25,7 +38,12 @@ std::string_view MatchedPart(const url::Url& url) {
   return href.substr(static_cast<size_t>(url.path().data() - href.data()));
 }
 
-Matcher::Matcher(const Rules& rules, WildWay way) : rules_(rules), way_(way) {}
+Matcher::Matcher(const Rules& rules, WildWay way) : rules_(rules), way_(way) {
+  pairs_.reserve(rules.wild_count());
+  for (uint32_t rule = 0; rule < rules.wild_count(); ++rule) {
+    pairs_.push_back(PairsOf(rules.WildText(rule)));
+  }
+}
 
 bool Matcher::Scans(size_t path_bytes) const {
   if (way_ != WildWay::kCheaper) return way_ == WildWay::kScan;
@@ -86,10 +104,12 @@ uint32_t Matcher::BestWild(std::string_view path, uint32_t rival) {
     if (!scan_) scan_ = std::make_unique<WildScan>(rules_);
     return scan_->Best(path, rival, &steps_);
   }
+  uint64_t absent = ~PairsOf(path);
+  steps_ += path.size();
   for (uint32_t rule = 0; rule < count; ++rule) {
     // They are sorted: no later one can win either.
     if (rival != Rules::kNone && rules_.Stronger(rival, rule) == rival) break;
-    if (WildMatches(rule, path)) return rule;
+    if ((pairs_[rule] & absent) == 0 && WildMatches(rule, path)) return rule;
   }
   return Rules::kNone;
 }

@@ -4,14 +4,17 @@
 //   rules without '*' inside   one binary search, at most P log(rules) bytes
 //                              compared and never more than R
 //   few rules with '*'         each by a search for its pieces from left to
-//                              right, without going back: O(P + its bytes)
+//                              right, without going back: O(P + its bytes);
+//                              most are ruled out before by the pairs of
+//                              letters that they have and the path has not
 //   many, or a long path       all at once in one pass over the path (WildScan,
 //                              wild_scan.h), O(R + P d): d pieces at most end
 //                              at one place, d < sqrt(2 R), and 1 or 2 in real
 //                              files
 // So a rule of any shape costs time linear in the path, and so does a file of
-// any size. Nothing is unpacked but for the pass over many rules, whose tables
-// are made once per Matcher and only when a path would cost more without.
+// any size. Nothing is unpacked: a Matcher notes the pairs of letters of rules
+// with '*', and makes the tables for many of them once, when a path would cost
+// more without.
 //   Threads: one per object. The rules outlive it.
 #pragma once
 
@@ -19,6 +22,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "robots/rules.h"
 #include "robots/wild_scan.h"
@@ -62,6 +66,7 @@ class Matcher {
 
   const Rules rules_;
   const WildWay way_;
+  std::vector<uint64_t> pairs_;  // of each rule with '*', see PairsOf
   std::unique_ptr<WildScan> scan_;
   std::string buffer_;
   uint64_t steps_ = 0;

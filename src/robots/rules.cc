@@ -89,8 +89,10 @@ bool Rules::RulesHold() const {
   for (uint32_t rule = 0; rule < rules_; ++rule) {
     uint32_t text = At(size_t{rule} * 3 + 2);
     if (rule < wilds_ ? text != nodes_ + rule : text >= nodes_) return false;
-    bool wild = Text(text).find('*') != std::string_view::npos;
-    if (wild != (rule < wilds_)) return false;
+    // Matcher takes such a text apart at its first star.
+    if (rule < wilds_ && Text(text).find('*') == std::string_view::npos) {
+      return false;
+    }
     // RuleText writes what priority has over the text's length.
     uint64_t size = Text(text).size();
     uint64_t priority = RulePriority(rule);
