@@ -1,0 +1,84 @@
+// PageLinks: the links of one page in one buffer, resolved when all is known.
+//
+// A page's <base> holds for all its links, also those before it, so that links
+// wait until the page ends (HTML s2.4.2, "document base URL").
+//   In: the calls of an HtmlReader   Out: links, meta elements, the base
+//   Bound: links and their lengths by HtmlOptions, meta elements by kMaxMetas
+//   Threads: one each   Cost: one copy of each value; no allocation once grown
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "parse/html_links.h"
+#include "url/url.h"
+
+namespace nephila::parse {
+
+class PageLinks final : public HtmlHandler {
+ public:
+  static constexpr size_t kMaxMetas = 256;
+  static constexpr size_t kLongestMeta = 4096;  // bytes of all its values
+
+  void Clear();
+
+  void OnLink(const HtmlLink& link) override;
+  void OnBase(std::string_view value) override;
+  void OnMeta(const HtmlMeta& meta) override;
+
+  size_t size() const { return links_.size(); }
+  HtmlLink operator[](size_t i) const;
+  size_t metas() const { return metas_.size(); }
+  HtmlMeta meta(size_t i) const;
+  uint64_t dropped_metas() const { return dropped_metas_; }
+
+  // As the page has it.
+  std::optional<std::string_view> base() const {
+    if (!base_) return std::nullopt;
+    return View(*base_);
+  }
+  // The URL that the page's links are resolved on: its <base>, unless that is
+  // no URL or one that cannot be a base, else the page's own.
+  void BaseUrl(const url::Url& page, url::Url* base) const;
+
+ private:
+  struct Text {
+    size_t begin;
+    size_t size;
+  };
+  struct StoredLink {
+    Text value;
+    Text rel;
+    Tag tag;
+    Attr attr;
+    bool in_template;
+    bool in_svg;
+  };
+  struct StoredMeta {
+    Text name;
+    Text http_equiv;
+    Text content;
+    Text charset;
+  };
+
+  Text Keep(std::string_view text) {
+    Text kept{buffer_.size(), text.size()};
+    buffer_.append(text);
+    return kept;
+  }
+  std::string_view View(Text text) const {
+    return std::string_view(buffer_).substr(text.begin, text.size);
+  }
+
+  std::string buffer_;
+  std::vector<StoredLink> links_;
+  std::vector<StoredMeta> metas_;
+  std::optional<Text> base_;
+  uint64_t dropped_metas_ = 0;
+};
+
+}  // namespace nephila::parse
