@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <string>
 
 #include "base/check.h"
 #include "parse/charset_tables.h"
@@ -13,20 +14,43 @@ namespace nephila::parse {
 namespace {
 
 // Statistics need no more than this, and their time grows with it.
-constexpr size_t kSampleBytes = size_t{8} << 10;
-// What ICU is less sure of is right less often than windows-1252.
-constexpr int32_t kLeastConfidence = 10;
+constexpr size_t kSampleBytes = size_t{4} << 10;
+// ICU says 10 of a few bytes that happen to be pairs, and is wrong then.
+constexpr int32_t kLeastConfidence = 11;
 
 struct CloseDetector {
   void operator()(UCharsetDetector* detector) const { ucsdet_close(detector); }
 };
 
-// Legacy bytes begin where the first of them stands: menus and scripts before
-// are ASCII and say nothing.
-std::string_view Sample(std::string_view bytes) {
-  constexpr size_t kBefore = 256;
-  size_t first = AsciiPrefix(bytes);
-  return bytes.substr(first - std::min(first, kBefore), kSampleBytes);
+constexpr bool IsAsciiByte(char c) {
+  return static_cast<unsigned char>(c) < 0x80;
+}
+
+// The words with legacy bytes in them and those beside them, without tags:
+// scripts, menus and markup are ASCII, and the same in all languages.
+std::string Sample(std::string_view bytes) {
+  constexpr size_t kBeside = 24;
+  std::string sample;
+  sample.reserve(kSampleBytes);
+  size_t taken = 0;  // up to here
+  for (size_t at = 0; sample.size() < kSampleBytes;) {
+    at += AsciiPrefix(bytes.substr(at));
+    if (at == bytes.size()) break;
+    size_t begin = std::max(taken, at - std::min(at, kBeside));
+    size_t tag = bytes.substr(begin, at - begin).rfind('>');
+    if (tag != std::string_view::npos) begin += tag + 1;
+    while (at < bytes.size() && !IsAsciiByte(bytes[at])) ++at;
+    size_t end = std::min(at + kBeside, bytes.size());
+    end = std::min(bytes.substr(0, end).find('<', at), end);
+    // The legacy bytes within are part of this stretch.
+    while (end > at && !IsAsciiByte(bytes[end - 1])) --end;
+    if (begin > taken) sample.push_back(' ');
+    sample.append(bytes.substr(begin, end - begin));
+    taken = end;
+    at = std::max(at, end);
+  }
+  sample.resize(std::min(sample.size(), kSampleBytes));
+  return sample;
 }
 
 // One of the encodings that the standard has, pages are written in, and that
@@ -45,8 +69,6 @@ std::optional<Encoding> GuessByLetters(std::string_view sample) {
   std::unique_ptr<UCharsetDetector, CloseDetector> detector(
       ucsdet_open(&status));
   NEPHILA_CHECK(U_SUCCESS(status));
-  // Tags are the same in all languages.
-  ucsdet_enableInputFilter(detector.get(), true);
   ucsdet_setText(detector.get(), sample.data(),
                  static_cast<int32_t>(sample.size()), &status);
   int32_t count = 0;
@@ -115,12 +137,15 @@ bool LooksLikeUtf8(std::string_view bytes) {
 }
 
 std::optional<Encoding> GuessEncoding(std::string_view bytes) {
-  bytes = bytes.substr(0, kGuessBytes);
   if (auto utf16 = GuessUtf16(bytes)) return utf16;
-  if (AsciiPrefix(bytes) == bytes.size()) {
-    if (HasJapaneseEscape(bytes)) return Encoding::kIso2022Jp;
+  size_t first = AsciiPrefix(bytes);
+  if (first == bytes.size()) {
+    if (HasJapaneseEscape(bytes.substr(0, kGuessBytes))) {
+      return Encoding::kIso2022Jp;
+    }
     return std::nullopt;
   }
+  bytes = bytes.substr(first - std::min(first, size_t{256}), kGuessBytes);
   if (LooksLikeUtf8(bytes)) return Encoding::kUtf8;
   return GuessByLetters(Sample(bytes));
 }

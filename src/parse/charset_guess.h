@@ -4,7 +4,7 @@
 // encoding has it by accident almost never), ISO-2022-JP by its escapes, and
 // the legacy encodings by their frequent letters (ICU's detector; docs/adr/0012
 // has how often it is right on real pages).
-//   In: the beginning of a page   Out: an encoding, or nothing to go by
+//   In: a page, or its beginning   Out: an encoding, or nothing to go by
 //   Threads: any   Cost: linear in at most kGuessBytes; about a millisecond
 //   where it comes to statistics
 #pragma once
@@ -17,7 +17,7 @@
 
 namespace nephila::parse {
 
-// What lies behind is not looked at.
+// From the first byte on that is not ASCII; what lies behind is not looked at.
 inline constexpr size_t kGuessBytes = size_t{64} << 10;
 
 std::optional<Encoding> GuessEncoding(std::string_view bytes);

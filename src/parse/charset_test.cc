@@ -188,6 +188,13 @@ TEST(Guess, KnowsLegacyTextByItsLetters) {
       "\xe3\xe0\xe7\xe5\xf2\xfb. \xcf\xee\xf1\xeb\xe5\xe4\xed\xe8\xe5 "
       "\xed\xee\xe2\xee\xf1\xf2\xe8 \xe3\xee\xf0\xee\xe4\xe0.";
   EXPECT_EQ(GuessEncoding(russian), Encoding::kWindows1251);
+  // However far behind, and however much markup is between.
+  std::string page(2 * kGuessBytes, 'a');
+  for (char c : russian) {
+    page.push_back(c);
+    if (c == ' ') page += "<a href='javascript:void(0)' class='some words'>";
+  }
+  EXPECT_EQ(GuessEncoding(page), Encoding::kWindows1251);
 }
 
 }  // namespace
