@@ -20,6 +20,8 @@ if(NEPHILA_BENCH)
   # The peers, for nephila-bench alone (docs/adr/0005).
   pkg_check_modules(ROCKSDB REQUIRED IMPORTED_TARGET rocksdb)
   pkg_check_modules(LMDB REQUIRED IMPORTED_TARGET lmdb)
+  pkg_check_modules(GUMBO REQUIRED IMPORTED_TARGET gumbo)
+  pkg_check_modules(LIBXML2 REQUIRED IMPORTED_TARGET libxml-2.0)
 endif()
 if(NEPHILA_TESTS)
   find_package(GTest REQUIRED)

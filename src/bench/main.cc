@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "bench/bench_drum.h"
+#include "bench/bench_links.h"
 #include "bench/bench_robots.h"
 #include "bench/bench_store.h"
 #include "bench/bench_url.h"
@@ -23,6 +24,7 @@ class NephilaBench : public cli::Program {
                 "docs/performance.md has their figures.") {
     AddUrl();
     AddRobots();
+    AddLinks();
     AddDrum();
     AddStore();
   }
@@ -60,6 +62,26 @@ class NephilaBench : public cli::Program {
                     "How often all files are gone through")
         ->check(CLI::Range(1, 1000));
     sub->add_flag("--json", bench_robots_options_.json, "A line of JSON");
+  }
+
+  void AddLinks() {
+    CLI::App* sub =
+        AddVerb("links", "Links found in pages, by us and by others",
+                [this](const cli::Setup& setup) {
+                  return RunBenchLinks(setup, bench_links_options_, std::cout);
+                });
+    BenchLinksOptions& options = bench_links_options_;
+    sub->add_option("--corpus", options.corpus,
+                    "A folder with pages-core.tar.zst and manifest.tsv")
+        ->type_name("DIR");
+    sub->add_flag("--all", options.all, "Both archives of the corpus");
+    sub->add_option("--passes", options.passes,
+                    "How often all pages are gone through")
+        ->check(CLI::Range(1, 1000))
+        ->capture_default_str();
+    sub->add_flag("--compare", options.compare,
+                  "With the reference links of the corpus, instead of time");
+    sub->add_flag("--json", options.json, "A line of JSON for each result");
   }
 
   void AddDrum() {
@@ -170,6 +192,7 @@ class NephilaBench : public cli::Program {
 
   BenchUrlOptions bench_url_options_;
   BenchRobotsOptions bench_robots_options_;
+  BenchLinksOptions bench_links_options_;
   BenchDrumOptions bench_drum_options_;
   BenchStoreOptions bench_store_options_;
   std::string links_;
