@@ -343,6 +343,80 @@ TEST(CliModel, TakesParametersAndNamesThem) {
   ExpectError({"model", "--b", "x"}, 2, "--b");
 }
 
+TEST(CliLinks, PrintsALineOfJsonPerLink) {
+  std::string page =
+      "<meta name=robots content=none><base href=/b/><a href='x?a&amp;b' "
+      "rel=nofollow><img src='http://['><form method=post action=y>"
+      "<title>T</title>Some <b>text</b><svg><a href=z>";
+  Finished run = Nephila(
+      {"links", "--base", "http://h.example/dir/", "--text", "--meta"}, page);
+  ASSERT_EQ(run.status, 0) << run.err;
+  auto lines = JsonLines(run.out);
+  ASSERT_EQ(lines.size(), 6u) << run.out;
+  EXPECT_EQ(lines[0]["link"], "http://h.example/b/x?a&b");
+  EXPECT_EQ(lines[0]["tag"], "a");
+  EXPECT_EQ(lines[0]["attr"], "href");
+  EXPECT_EQ(lines[0]["rel"], "nofollow");
+  EXPECT_EQ(lines[1]["raw"], "http://[");
+  EXPECT_EQ(lines[1]["failure"], "invalid-host");
+  EXPECT_EQ(lines[2]["svg"], true);
+  EXPECT_EQ(lines[3]["meta"], "robots");
+  EXPECT_EQ(lines[3]["content"], "none");
+  EXPECT_EQ(lines[4]["title"], "T");
+  EXPECT_EQ(lines[4]["text"], "Some text");
+  EXPECT_EQ(lines[5]["dropped"]["form-method"], 1);
+}
+
+TEST(CliLinks, ReadsAFileInItsEncoding) {
+  std::string file = TempFile("page.html");
+  std::ofstream(file) << "<a href='\xe9?\xe9'>";
+  Finished run =
+      Nephila({"links", "--base", "http://h/", "--charset", "latin1", file});
+  std::ofstream(file, std::ios::binary)
+      << std::string("\xff\xfe<\0a\0 \0h\0r\0e\0f\0=\0\x42\x30>\0", 24);
+  Finished wide = Nephila({"links", "--base", "http://h/", file});
+  std::remove(file.c_str());
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_EQ(JsonLines(run.out).at(0)["link"], "http://h/%C3%A9?%E9");
+  ASSERT_EQ(wide.status, 0) << wide.err;
+  EXPECT_EQ(JsonLines(wide.out).at(0)["link"], "http://h/%E3%81%82");
+}
+
+TEST(CliLinks, KeepsToTheSettings) {
+  std::string page = "<a href=1><a href=2><img src=3>";
+  Finished run = Nephila(
+      {"links", "--base", "http://h/", "--set", "parse.max_links=1"}, page);
+  EXPECT_EQ(JsonLines(run.out).at(1)["dropped"]["too-many"], 2);
+  run = Nephila(
+      {"links", "--base", "http://h/", "--set", "parse.resources=false"}, page);
+  EXPECT_EQ(JsonLines(run.out).size(), 2u);
+}
+
+TEST(CliLinks, SaysWhatIsWrong) {
+  EXPECT_EQ(Nephila({"links"}).status, 2);
+  EXPECT_EQ(Nephila({"links", "--base", "x"}).status, 2);
+  EXPECT_EQ(Nephila({"links", "--base", "http://h/", "a", "b"}).status, 2);
+  Finished run = Nephila({"links", "--base", "http://h/", "/nonexistent"});
+  EXPECT_EQ(run.status, 1);
+  EXPECT_NE(run.err.find("/nonexistent"), std::string::npos) << run.err;
+}
+
+TEST(CliBenchLinks, PrintsTheNamesThatScriptsRelyOn) {
+  setenv("NEPHILA_CORPUS", "/nonexistent", 1);
+  Finished run = Nephila({"bench", "links", "--json", "--passes", "1"});
+  unsetenv("NEPHILA_CORPUS");
+  ASSERT_EQ(run.status, 0) << run.err;
+  auto lines = JsonLines(run.out);
+  ASSERT_EQ(lines.size(), 5u);
+  EXPECT_EQ(lines[0]["parser"], "nephila");
+  EXPECT_EQ(lines[3]["parser"], "libxml2");
+  EXPECT_EQ(lines[4]["parser"], "gumbo");
+  for (const auto& line : lines) {
+    EXPECT_GT(line["mb_per_s"], 0);
+    EXPECT_EQ(line["links"], 50000);
+  }
+}
+
 TEST(CliBenchUrl, PrintsTheNamesThatScriptsRelyOn) {
   std::string file = TempFile("urls.txt");
   std::ofstream(file) << "http://a.com/\nhttp://b.com/x?y=1\nmailto:x\n";

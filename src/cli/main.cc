@@ -7,6 +7,7 @@
 
 #include "cli/bench_cmd.h"
 #include "cli/demo.h"
+#include "cli/links_cmd.h"
 #include "cli/model_cmd.h"
 #include "cli/program.h"
 #include "cli/robots_cmd.h"
@@ -24,6 +25,7 @@ class Nephila : public Program {
                 "docs/config.md.") {
     AddUrl();
     AddRobots();
+    AddLinks();
     AddSettings();
     AddOtherProgram("bench", "Benchmarks: see nephila bench --help", ExecBench);
     AddModel();
@@ -69,6 +71,30 @@ class Nephila : public Program {
                    "deviates and where");
   }
 
+  void AddLinks() {
+    CLI::App* verb = AddVerb(
+        "links",
+        "Find the links of a page: nephila links --base URL [FILE]\n"
+        "Prints a line of JSON for each; without a file it reads its input",
+        [this](const Setup& setup) -> Status {
+          if (links_files_.size() > 1) {
+            return Unexpected(Error{ErrorCode::kInvalidArgument,
+                                    links_files_[1] + ": one file at a time"});
+          }
+          if (!links_files_.empty()) links_.file = links_files_[0];
+          return RunLinks(setup, links_, std::cin, std::cout);
+        },
+        &links_files_);
+    verb->add_option("--base", links_.base, "The page's URL")
+        ->type_name("URL")
+        ->required();
+    verb->add_option("--charset", links_.charset,
+                     "The page's encoding, as a server would name it")
+        ->type_name("LABEL");
+    verb->add_flag("--text", links_.text, "A line with title and text too");
+    verb->add_flag("--meta", links_.meta, "A line for each meta element too");
+  }
+
   void AddSettings() {
     CLI::App* verb =
         AddVerb("settings", "Show every setting with its default and meaning",
@@ -112,6 +138,8 @@ class Nephila : public Program {
 
   UrlOptions url_;
   RobotsOptions robots_;
+  LinksOptions links_;
+  std::vector<std::string> links_files_;
   SettingsCmdOptions settings_;
   ModelOptions model_;
 };
