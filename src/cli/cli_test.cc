@@ -97,6 +97,27 @@ std::vector<nlohmann::json> JsonLines(const std::string& text) {
   return lines;
 }
 
+TEST(CliWarc, ListsChecksAndFailsByExitStatus) {
+  std::string sample =
+      NEPHILA_SOURCE_DIR "/testdata/warc/warcio/example.warc.gz";
+  Finished run = Nephila({"warc", "ls", "--json", sample});
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_EQ(JsonLines(run.out).size(), 6u);
+  EXPECT_EQ(Nephila({"warc", "verify", sample}).status, 0);
+  run = Nephila({"warc", "cat", sample, "--offset", "0"});
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_TRUE(run.out.starts_with("WARC/1.0\r\n"));
+  std::string torn = TempFile("torn.warc.gz");
+  std::ofstream(torn, std::ios::binary) << Contents(sample).substr(0, 2'000);
+  run = Nephila({"warc", "verify", torn});
+  EXPECT_EQ(run.status, 1);
+  EXPECT_NE(run.out.find("torn"), std::string::npos);
+  std::remove(torn.c_str());
+  EXPECT_EQ(Nephila({"warc", "cat", sample}).status, 2);
+  EXPECT_EQ(Nephila({"warc"}).status, 2);
+  EXPECT_EQ(Nephila({"warc", "sl", sample}).status, 2);
+}
+
 TEST(CliUrl, PrintsALineOfJsonPerArgument) {
   Finished run = Nephila({"url", "--base", "http://www.Example.co.uk/a/b", "--",
                           "../c/index.html#x", "mailto:a@b.c", "http://a b/"});

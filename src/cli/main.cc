@@ -1,10 +1,14 @@
 // The program `nephila`: its verbs and their options, one a function.
 
+#include <unistd.h>
+
 #include <iostream>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/real_file_system.h"
 #include "cli/bench_cmd.h"
 #include "cli/demo.h"
 #include "cli/links_cmd.h"
@@ -13,6 +17,7 @@
 #include "cli/robots_cmd.h"
 #include "cli/settings_cmd.h"
 #include "cli/url_cmd.h"
+#include "cli/warc_cmd.h"
 
 namespace nephila::cli {
 namespace {
@@ -26,6 +31,7 @@ class Nephila : public Program {
     AddUrl();
     AddRobots();
     AddLinks();
+    AddWarc();
     AddSettings();
     AddOtherProgram("bench", "Benchmarks: see nephila bench --help", ExecBench);
     AddModel();
@@ -95,6 +101,81 @@ class Nephila : public Program {
     verb->add_flag("--meta", links_.meta, "A line for each meta element too");
   }
 
+  void AddWarc() {
+    CLI::App* warc =
+        AddGroup("warc", "List, print, check, repair and index archives");
+    AddWarcLs(warc);
+    AddWarcCat(warc);
+    AddWarcVerify(warc);
+    AddWarcIndex(warc);
+  }
+
+  void AddWarcLs(CLI::App* warc) {
+    CLI::App* ls = AddVerb(
+        warc, "ls", "List the records: nephila warc ls [--json] FILE...",
+        [this](const Setup&) {
+          return RunWarcLs(*file_system_, warc_ls_, std::cout);
+        },
+        &warc_ls_.files);
+    ls->add_flag("--json", warc_ls_.json, "A line of JSON for each record");
+  }
+
+  void AddWarcCat(CLI::App* warc) {
+    CLI::App* cat = AddVerb(
+        warc, "cat",
+        "Print a record: nephila warc cat FILE --offset N | --url URL, or "
+        "--cdxj LINE [FOLDER]",
+        [this](const Setup&) {
+          warc_cat_.escape = isatty(STDOUT_FILENO) == 1;
+          return RunWarcCat(*file_system_, warc_cat_, std::cout);
+        },
+        &warc_cat_.files);
+    cat->add_option("--offset", warc_cat_.offset, "The record at this offset")
+        ->type_name("N");
+    cat->add_option("--url", warc_cat_.url,
+                    "The first response, resource or revisit of this URL")
+        ->type_name("URL");
+    cat->add_option("--cdxj", warc_cat_.cdxj,
+                    "The record that this line of an index names")
+        ->type_name("LINE");
+    cat->add_flag("--payload", warc_cat_.payload,
+                  "Only the payload, its transfer coding removed");
+    cat->add_flag("--decode", warc_cat_.decode,
+                  "Only the payload, content codings removed too");
+  }
+
+  void AddWarcVerify(CLI::App* warc) {
+    CLI::App* verify = AddVerb(
+        warc, "verify",
+        "Check framing, fields, digests and the index beside: nephila warc "
+        "verify [--repair] FILE...",
+        [this](const Setup&) {
+          return RunWarcVerify(*file_system_, warc_verify_, std::cout);
+        },
+        &warc_verify_.files);
+    verify->add_flag("--repair", warc_verify_.repair,
+                     "Cut what is damaged off, keep it in FILE.cut, and make "
+                     "the index anew");
+    verify->add_flag("--quiet", warc_verify_.quiet, "Errors only, no notes");
+  }
+
+  void AddWarcIndex(CLI::App* warc) {
+    CLI::App* index = AddVerb(
+        warc, "index",
+        "Make one sorted CDXJ of archives and sorted .cdxj files: nephila warc "
+        "index [--output FILE | --beside] FILE...",
+        [this](const Setup&) {
+          return RunWarcIndex(*file_system_, warc_index_, std::cout);
+        },
+        &warc_index_.files);
+    index
+        ->add_option("--output", warc_index_.output,
+                     "Into this file instead of standard output")
+        ->type_name("FILE");
+    index->add_flag("--beside", warc_index_.beside,
+                    "Into x.cdxj beside each x.warc.gz");
+  }
+
   void AddSettings() {
     CLI::App* verb =
         AddVerb("settings", "Show every setting with its default and meaning",
@@ -136,10 +217,15 @@ class Nephila : public Program {
     }
   }
 
+  std::unique_ptr<FileSystem> file_system_ = MakeRealFileSystem();
   UrlOptions url_;
   RobotsOptions robots_;
   LinksOptions links_;
   std::vector<std::string> links_files_;
+  WarcLsOptions warc_ls_;
+  WarcCatOptions warc_cat_;
+  WarcVerifyOptions warc_verify_;
+  WarcIndexOptions warc_index_;
   SettingsCmdOptions settings_;
   ModelOptions model_;
 };

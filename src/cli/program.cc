@@ -25,9 +25,18 @@ Program::Program(const std::string& name, const std::string& doc,
   app_.footer(footer_);
 }
 
-CLI::App* Program::AddVerb(const std::string& name, const std::string& doc,
-                           Verb verb, std::vector<std::string>* words) {
-  CLI::App* sub = app_.add_subcommand(name, doc);
+CLI::App* Program::AddGroup(const std::string& name, const std::string& doc) {
+  CLI::App* group = app_.add_subcommand(name, doc);
+  group->allow_extras();
+  group->require_subcommand(0, 1);
+  group->footer(footer_);
+  return group;
+}
+
+CLI::App* Program::AddVerb(CLI::App* group, const std::string& name,
+                           const std::string& doc, Verb verb,
+                           std::vector<std::string>* words) {
+  CLI::App* sub = group->add_subcommand(name, doc);
   sub->add_option("--config", setup_options_.config_files,
                   "A TOML file with settings; may be repeated, later ones win")
       ->type_name("FILE")
@@ -113,7 +122,7 @@ Status Program::TakeWords(std::vector<std::string> operands) {
   }
   words.insert(words.end(), std::make_move_iterator(operands.begin()),
                std::make_move_iterator(operands.end()));
-  if (!chosen_.verb) return refuse(UnknownVerb(words));
+  if (!chosen_.verb) return refuse(UnknownVerb(*app, words));
   if (chosen_.words != nullptr) {
     *chosen_.words = std::move(words);
   } else if (!words.empty()) {
@@ -122,10 +131,11 @@ Status Program::TakeWords(std::vector<std::string> operands) {
   return {};
 }
 
-std::string Program::UnknownVerb(const std::vector<std::string>& words) const {
+std::string Program::UnknownVerb(const CLI::App& group,
+                                 const std::vector<std::string>& words) {
   if (words.empty()) return "which verb?";
   std::vector<std::string> names;
-  for (const CLI::App* sub : app_.get_subcommands(nullptr)) {
+  for (const CLI::App* sub : group.get_subcommands(nullptr)) {
     names.push_back(sub->get_name());
   }
   std::vector<std::string_view> views(names.begin(), names.end());

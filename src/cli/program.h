@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "CLI/CLI.hpp"
@@ -32,7 +33,14 @@ class Program {
   // The caller adds the options. Words that belong to no option go to `words`
   // (all that follow "--" are such); with null the verb takes none.
   CLI::App* AddVerb(const std::string& name, const std::string& doc, Verb verb,
+                    std::vector<std::string>* words = nullptr) {
+    return AddVerb(&app_, name, doc, std::move(verb), words);
+  }
+  // In a group: `nephila warc ls`.
+  CLI::App* AddVerb(CLI::App* group, const std::string& name,
+                    const std::string& doc, Verb verb,
                     std::vector<std::string>* words = nullptr);
+  CLI::App* AddGroup(const std::string& name, const std::string& doc);
 
   // A verb that another program does, with options of its own.
   void AddOtherProgram(const std::string& name, const std::string& doc,
@@ -50,7 +58,8 @@ class Program {
 
   int Run(std::vector<std::string> arguments);
   Status TakeWords(std::vector<std::string> operands);
-  std::string UnknownVerb(const std::vector<std::string>& words) const;
+  static std::string UnknownVerb(const CLI::App& group,
+                                 const std::vector<std::string>& words);
   int CheckOutput(int code) const;
   int Fail(const std::string& message, ExitCode code) const;
   int FailUsage(const std::string& message) const;
