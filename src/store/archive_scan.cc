@@ -104,14 +104,17 @@ Result<ArchiveScan> ScanArchive(FileSystem& fs, const std::string& path,
   return Scan(*reader, filename).Run();
 }
 
-Status RebuildIndex(FileSystem& fs, const std::string& archive_path,
-                    const std::string& index_path) {
+Result<bool> EnsureIndex(FileSystem& fs, const std::string& archive_path,
+                         const std::string& index_path) {
   const std::string filename = archive_path.substr(archive_path.rfind('/') + 1);
   NEPHILA_TRY(const ArchiveScan scan, ScanArchive(fs, archive_path, filename));
   if (!scan.damage.empty()) {
     return Unexpected(Error{ErrorCode::kCorruption, scan.damage});
   }
-  return scan.index.Publish(fs, index_path);
+  NEPHILA_TRY(const bool matches, scan.index.Matches(fs, index_path));
+  if (matches) return false;
+  NEPHILA_RETURN_IF_ERROR(scan.index.Publish(fs, index_path));
+  return true;
 }
 
 }  // namespace nephila::store

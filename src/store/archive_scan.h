@@ -30,8 +30,10 @@ struct ArchiveScan {
 Result<ArchiveScan> ScanArchive(FileSystem& fs, const std::string& path,
                                 const std::string& filename);
 
-// Makes the CDXJ beside a finished archive anew, and durable.
-Status RebuildIndex(FileSystem& fs, const std::string& archive_path,
-                    const std::string& index_path);
+// Makes sure that the CDXJ of a finished archive is what the archive says: if
+// it does not match, it is made anew, durably, and true is returned.
+// kCorruption if the archive is damaged.
+Result<bool> EnsureIndex(FileSystem& fs, const std::string& archive_path,
+                         const std::string& index_path);
 
 }  // namespace nephila::store

@@ -5,6 +5,12 @@
 #include <string_view>
 
 namespace nephila::store {
+namespace {
+
+// Of the index, written at once.
+constexpr size_t kBlockBytes = size_t{1} << 20;
+
+}  // namespace
 
 void IndexBuilder::Add(const CdxjLine& line) {
   const size_t begin = text_.size();
@@ -18,7 +24,7 @@ void IndexBuilder::Clear() {
   lines_ = {};
 }
 
-std::string IndexBuilder::Sorted() const {
+std::vector<std::string_view> IndexBuilder::SortedLines() const {
   const std::string_view text = text_;
   std::vector<std::string_view> views;
   views.reserve(lines_.size());
@@ -26,34 +32,66 @@ std::string IndexBuilder::Sorted() const {
     views.push_back(text.substr(begin, end - begin));
   }
   std::ranges::sort(views);
-  std::string sorted;
-  sorted.reserve(text_.size() + views.size());
-  for (const std::string_view view : views) {
-    sorted += view;
-    sorted += '\n';
+  return views;
+}
+
+Result<bool> IndexBuilder::Matches(FileSystem& fs,
+                                   const std::string& path) const {
+  NEPHILA_TRY(const bool exists, fs.Exists(path));
+  if (!exists) return false;
+  NEPHILA_TRY(const auto file, fs.Open(path, OpenMode::kRead));
+  std::string block;
+  uint64_t offset = 0;
+  for (const std::string_view line : SortedLines()) {
+    block.resize(line.size() + 1);
+    NEPHILA_TRY(const size_t size,
+                file->Read(offset, std::as_writable_bytes(std::span(block))));
+    if (size < block.size() || !block.starts_with(line) ||
+        !block.ends_with('\n')) {
+      return false;
+    }
+    offset += size;
   }
-  return sorted;
+  NEPHILA_TRY(const uint64_t size, file->Size());
+  return size == offset;
+}
+
+Status IndexBuilder::WriteSorted(File& file) const {
+  std::string block;
+  uint64_t offset = 0;
+  const auto write = [&]() -> Status {
+    NEPHILA_RETURN_IF_ERROR(
+        file.Write(offset, std::as_bytes(std::span(block))));
+    offset += block.size();
+    block.clear();
+    return {};
+  };
+  for (const std::string_view line : SortedLines()) {
+    block.append(line).append("\n");
+    if (block.size() >= kBlockBytes) NEPHILA_RETURN_IF_ERROR(write());
+  }
+  return write();
 }
 
 Status IndexBuilder::Publish(FileSystem& fs, const std::string& path) const {
   const std::string aside = path + ".tmp";
-  const std::string text = Sorted();
+  // A sync is never tried again, even if it says that the disk is full.
+  const auto final_error = [](Status status) {
+    Error error = std::move(status).error();
+    error.code = ErrorCode::kIo;
+    return Unexpected(std::move(error));
+  };
   {
     NEPHILA_TRY(auto file, fs.Open(aside, OpenMode::kCreate));
     NEPHILA_RETURN_IF_ERROR(file->Truncate(0));
-    NEPHILA_RETURN_IF_ERROR(file->Write(0, std::as_bytes(std::span(text))));
+    NEPHILA_RETURN_IF_ERROR(WriteSorted(*file));
     if (Status synced = file->Sync(); !synced) {
-      // Never tried again, even if it says that the disk is full.
-      Error error = std::move(synced).error();
-      error.code = ErrorCode::kIo;
-      return Unexpected(std::move(error));
+      return final_error(std::move(synced));
     }
   }
   NEPHILA_RETURN_IF_ERROR(fs.Rename(aside, path));
   if (Status synced = fs.SyncDir(ParentDir(path)); !synced) {
-    Error error = std::move(synced).error();
-    error.code = ErrorCode::kIo;
-    return Unexpected(std::move(error));
+    return final_error(std::move(synced));
   }
   return {};
 }

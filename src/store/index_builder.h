@@ -2,13 +2,15 @@
 // published, sorted, when it is finished.
 //
 // Memory: the lines, about 300 bytes a page; the writer bounds them
-// (`store.index_memory`) by beginning a new archive. Threads: one. Cost:
-// sorting is n log n comparisons of keys at the end of an archive.
+// (`store.index_memory`) by beginning a new archive. A third more while they
+// are sorted. Threads: one. Cost: sorting is n log n comparisons of keys at the
+// end of an archive.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -28,13 +30,16 @@ class IndexBuilder {
   }
   size_t lines() const { return lines_.size(); }
 
-  // All lines, sorted by bytes, each with its end.
-  std::string Sorted() const;
+  // Whether the file at `path` holds exactly these lines, sorted.
+  Result<bool> Matches(FileSystem& fs, const std::string& path) const;
   // Makes `path` hold them, durably, in a step: by way of `path`.tmp. After
   // kNoSpace it can be tried again; any other error is final.
   Status Publish(FileSystem& fs, const std::string& path) const;
 
  private:
+  std::vector<std::string_view> SortedLines() const;
+  Status WriteSorted(File& file) const;
+
   std::string text_;  // the lines, one behind the other
   std::vector<std::pair<size_t, size_t>> lines_;  // where each begins and ends
 };

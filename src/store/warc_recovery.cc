@@ -106,10 +106,11 @@ Status WarcWriter::CheckFinished(const ArchiveName& name, Position mark) {
     return Lost(fmt::format("{}: {} bytes, but a checkpoint has seen {}", path,
                             size, mark.offset));
   }
-  // It was there before the archive had its name; someone took it away.
+  // No checkpoint vouches for all of it. It is whole and has its index unless
+  // someone or the disk has changed it since; then this is the time to know.
   const std::string index = PathOf(name.IndexText());
-  NEPHILA_TRY(const bool indexed, fs_.Exists(index));
-  return indexed ? NameAgain(name.IndexText()) : RebuildIndex(fs_, path, index);
+  NEPHILA_TRY(const bool made, EnsureIndex(fs_, path, index));
+  return made ? Status() : NameAgain(name.IndexText());
 }
 
 // If a sync of the folder failed in the last process, a name is seen that no

@@ -18,7 +18,7 @@
 // it too.
 //
 // Threads: one. Memory: 1 MiB, the compressor, and the lines of the index
-// (`max_index_bytes`, twice that while an archive is finished).
+// (`max_index_bytes`, a third more while an archive is finished).
 #pragma once
 
 #include <chrono>

@@ -316,7 +316,7 @@ TEST_F(WarcWriterTest, AFileWithoutAWarcinfoIsTakenAway) {
   EXPECT_EQ(writer->position().serial, 1U);
 }
 
-TEST_F(WarcWriterTest, AnIndexThatIsMissingIsMadeAgain) {
+TEST_F(WarcWriterTest, AnIndexThatDoesNotMatchIsMadeAgain) {
   {
     const auto writer = Open();
     for (const char* path : {"b", "a", "c"}) {
@@ -329,6 +329,22 @@ TEST_F(WarcWriterTest, AnIndexThatIsMissingIsMadeAgain) {
   MustDo(fs_.Remove(index));
   Open();
   EXPECT_EQ(Get(fs_, index), before);
+  for (const std::string& wrong :
+       {std::string(), before + "more\n", before.substr(0, before.size() - 1),
+        before.substr(0, before.find('\n') + 1), "x" + before.substr(1)}) {
+    Put(fs_, index, wrong);
+    Open();
+    EXPECT_EQ(Get(fs_, index), before);
+  }
+  // Not that of an archive which a checkpoint has left behind.
+  {
+    const auto writer = Open();
+    Write(*writer, TestPage("http://example.com/"));
+    MustDo(writer->Sync());
+  }
+  Put(fs_, index, "");
+  Open(Position{2, 100});
+  EXPECT_EQ(Get(fs_, index), "");
 }
 
 TEST_F(WarcWriterTest, AnotherFormatBeginsAnotherFile) {
