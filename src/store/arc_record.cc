@@ -9,8 +9,6 @@
 namespace nephila::store {
 namespace {
 
-constexpr std::string_view kFileDescription = "filedesc:";
-
 // "2014-02-16T05:02:21Z" of "20140216050221"; what is no date is kept.
 std::string WarcDateOf(std::string_view digits) {
   if (digits.size() < 14 ||
@@ -27,10 +25,6 @@ std::string WarcDateOf(std::string_view digits) {
 }
 
 }  // namespace
-
-bool IsArcStart(std::string_view text) {
-  return text.starts_with(kFileDescription);
-}
 
 Result<size_t, HeaderError> FindArcHeader(std::string_view text,
                                           size_t max_bytes) {
@@ -54,7 +48,7 @@ Result<size_t, HeaderError> ParseArcHeader(std::string_view line,
     behind[i] = line.substr(space + 1);
     line = line.substr(0, space);
   }
-  bool description = IsArcStart(line);
+  bool description = line.starts_with(kArcStart);
   bool http = line.starts_with("http:") || line.starts_with("https:");
   out->Reset("ARC/1");
   out->Add("WARC-Type", description ? "warcinfo"

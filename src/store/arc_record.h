@@ -16,8 +16,8 @@
 
 namespace nephila::store {
 
-// Whether a file that begins so is an ARC file.
-bool IsArcStart(std::string_view text);
+// What an ARC file begins with.
+inline constexpr std::string_view kArcStart = "filedesc:";
 
 // The length of the header at the front of `text`, with its line's end.
 Result<size_t, HeaderError> FindArcHeader(std::string_view text,

@@ -26,6 +26,15 @@ int Base32Value(char c) {
   return -1;
 }
 
+int Base64Value(char c) {
+  if (c >= 'A' && c <= 'Z') return c - 'A';
+  if (c >= 'a' && c <= 'z') return c - 'a' + 26;
+  if (c >= '0' && c <= '9') return c - '0' + 52;
+  if (c == '+' || c == '-') return 62;
+  if (c == '/' || c == '_') return 63;
+  return -1;
+}
+
 int HexValue(char c) {
   if (c >= '0' && c <= '9') return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
@@ -33,25 +42,43 @@ int HexValue(char c) {
   return -1;
 }
 
-}  // namespace
-
-std::optional<std::string> DecodeBase32(std::string_view text) {
+// Digits of so many bits each, the padding behind them left out.
+std::optional<std::string> DecodeBits(std::string_view text, unsigned width,
+                                      int (*value_of)(char)) {
   while (text.ends_with('=')) text.remove_suffix(1);
   std::string bytes;
-  bytes.reserve(text.size() * 5 / 8);
+  bytes.reserve(text.size());
   unsigned bits = 0;
   unsigned held = 0;
   for (char c : text) {
-    int value = Base32Value(c);
+    int value = value_of(c);
     if (value < 0) return std::nullopt;
-    held = (held << 5 | static_cast<unsigned>(value)) & 0xfff;
-    bits += 5;
+    held = (held << width | static_cast<unsigned>(value)) & 0x3fff;
+    bits += width;
     if (bits >= 8) {
       bits -= 8;
       bytes += static_cast<char>(held >> bits & 0xff);
     }
   }
   return bytes;
+}
+
+// The lengths of the three forms differ for each of the algorithms.
+std::optional<std::string> DecodeDigest(std::string_view text, size_t size) {
+  while (text.ends_with('=')) text.remove_suffix(1);
+  if (text.size() == 2 * size) return DecodeHex(text);
+  if (text.size() == (size * 8 + 4) / 5) return DecodeBase32(text);
+  return DecodeBase64(text);
+}
+
+}  // namespace
+
+std::optional<std::string> DecodeBase32(std::string_view text) {
+  return DecodeBits(text, 5, Base32Value);
+}
+
+std::optional<std::string> DecodeBase64(std::string_view text) {
+  return DecodeBits(text, 6, Base64Value);
 }
 
 std::optional<std::string> DecodeHex(std::string_view text) {
@@ -78,8 +105,7 @@ DigestCheck::DigestCheck(std::string_view claim) {
   if (algorithm == nullptr) return;
   auto size = static_cast<size_t>(EVP_MD_get_size(algorithm));
   std::string_view text = claim.substr(colon + 1);
-  // The lengths of the two forms differ for each of the algorithms.
-  auto bytes = text.size() == 2 * size ? DecodeHex(text) : DecodeBase32(text);
+  auto bytes = DecodeDigest(text, size);
   if (!bytes || bytes->size() != size) return;
   expected_ = *std::move(bytes);
   context_.reset(EVP_MD_CTX_new());

@@ -1,8 +1,8 @@
 // DigestCheck: whether bytes have the digest that a record claims for them.
 //
 // Takes what archives hold: md5, sha1, sha256 and sha512 (also "sha-1"), in
-// base32 or hex of any case, with or without padding. The written form of our
-// own digests is in digest.h.
+// base32 or hex of any case, or base64 of either alphabet, with or without
+// padding. The written form of our own digests is in digest.h.
 //   Threads: one per object.   Cost: that of OpenSSL's hash.
 #pragma once
 
@@ -18,6 +18,8 @@ namespace nephila::store {
 // RFC 4648 s6, any case, padding allowed. None if it is no base32.
 std::optional<std::string> DecodeBase32(std::string_view text);
 std::optional<std::string> DecodeHex(std::string_view text);
+// RFC 4648 s4 and s5.
+std::optional<std::string> DecodeBase64(std::string_view text);
 
 class DigestCheck {
  public:

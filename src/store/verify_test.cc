@@ -99,6 +99,7 @@ TEST(Verify, ReadsEveryFormOfADigest) {
        {"sha1:02083f4579e08a612425c0c1a17ee47add783b94",
         "SHA1:AIED6RLZ4CFGCJBFYDA2C7XEPLOXQO4U",
         "sha-1:aied6rlz4cfgcjbfyda2c7xeploxqo4u",
+        "sha1:Agg/RXngimEkJcDBoX7ket14O5Q=", "sha1:Agg_RXngimEkJcDBoX7ket14O5Q",
         "md5:841a2d689ad86bd1611447453c22c6fc",
         "sha256:"
         "230d8358dc8e8890b4c58deeb62912ee2f20357ae92a5cc861b98e68fe31acb5"}) {

@@ -23,8 +23,22 @@ bool IsLineEnd(char c) { return c == '\r' || c == '\n'; }
 Result<std::unique_ptr<WarcReader>> WarcReader::Open(
     FileSystem& fs, const std::string& path, const ReaderOptions& options) {
   NEPHILA_TRY(auto members, MemberReader::Open(fs, path, options.member));
-  return std::unique_ptr<WarcReader>(
+  std::unique_ptr<WarcReader> reader(
       new WarcReader(std::move(members), options));
+  NEPHILA_RETURN_IF_ERROR(reader->DetectArc());
+  return reader;
+}
+
+// The first record tells, wherever reading begins.
+Status WarcReader::DetectArc() {
+  std::string start;
+  MemberStep step = MemberStep::kBytes;
+  while (step == MemberStep::kBytes && start.size() < kArcStart.size()) {
+    NEPHILA_TRY(step, members_->Read(&start));
+  }
+  arc_ = start.starts_with(kArcStart);
+  Seek(0);
+  return {};
 }
 
 uint64_t WarcReader::Here() const {
@@ -137,7 +151,7 @@ Result<ReadState> WarcReader::BeginRecord() {
 Result<ReadState> WarcReader::ReadHeader() {
   size_t seen = 0;
   while (true) {
-    auto length = arc_ || IsArcStart(rest())
+    auto length = arc_
                       ? FindArcHeader(rest(), options_.max_header_bytes)
                       : FindWarcHeader(rest(), seen, options_.max_header_bytes);
     if (length) return TakeHeader(*length);
@@ -153,7 +167,6 @@ Result<ReadState> WarcReader::ReadHeader() {
 
 ReadState WarcReader::TakeHeader(size_t length) {
   std::string_view text = rest().substr(0, length);
-  arc_ = arc_ || IsArcStart(text);
   auto parsed =
       arc_ ? ParseArcHeader(text, &header_)
            : ParseWarcHeader(text, options_.max_header_bytes, &header_);

@@ -106,6 +106,7 @@ class WarcReader {
              const ReaderOptions& options)
       : options_(options), members_(std::move(members)) {}
 
+  Status DetectArc();
   std::string_view rest() const {
     return std::string_view(buffer_).substr(position_);
   }

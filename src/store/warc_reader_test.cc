@@ -485,6 +485,13 @@ TEST(WarcReader, ReadsArcAsRecordsOfTheSameForm) {
     ASSERT_EQ(*(*reader)->Finish(), ReadState::kRecord);
     EXPECT_EQ(*(*reader)->Next(), ReadState::kEnd);
   }
+  // Wherever reading begins, and by the byte.
+  ReaderOptions options;
+  options.member.buffer_bytes = 1;
+  auto reader = WarcReader::Open(fs, "plain", options);
+  (*reader)->Seek(first.size());
+  ASSERT_EQ(*(*reader)->Next(), ReadState::kRecord) << (*reader)->damage();
+  EXPECT_EQ((*reader)->header().target_uri(), "http://a/with space");
   Put(fs, "bad", first + "no header\n");
   Reading reading = ReadAll(fs, "bad");
   EXPECT_EQ(reading.state, ReadState::kBroken);
