@@ -132,7 +132,10 @@ async function compareIndex(file) {
     expect(place, "mime", our.mime, entry.mime);
     expect(place, "digest", plain(our.digest), plain(entry.digest));
     expect(place, "filename", our.filename, entry.filename);
-    expect(place, "key", our.key, entry.urlkey);
+    // warcio keeps a slash at the end of a path, which the canonicaliser of
+    // other indexes takes away (testdata/url-canon/urlcanon/surt.json).
+    const key = entry.urlkey.replace(/([^)])\/(?=\?|$)/, "$1");
+    expect(place, "key", our.key, key);
   }
   expect(file, "lines of the index", ours.size, seen);
 }
