@@ -6,30 +6,11 @@
 #include <utility>
 #include <vector>
 
-#include "store/header_lines.h"
-#include "store/http_message.h"
-#include "store/index_line.h"
+#include "store/archive_index.h"
 #include "store/warc_reader.h"
 
 namespace nephila::store {
 namespace {
-
-// The head at the beginning of a block of application/http.
-Result<std::optional<HttpHead>> ReadHead(WarcReader& reader) {
-  std::string text;
-  size_t end = std::string::npos;
-  while (end == std::string::npos && text.size() <= kLongestHttpHead) {
-    NEPHILA_TRY(const std::string_view piece, reader.ReadBlock());
-    if (piece.empty()) break;
-    const size_t seen = text.size();
-    text += piece;
-    end = FindHeaderEnd(text, seen);
-  }
-  auto head =
-      ParseHttpHead(std::string_view(text).substr(0, end), HttpKind::kResponse);
-  if (!head) return std::optional<HttpHead>();
-  return std::optional<HttpHead>(*std::move(head));
-}
 
 bool EndsUnit(RecordType type) {
   return type != RecordType::kRequest && type != RecordType::kResponse &&
@@ -65,25 +46,17 @@ class Scan {
   // Whether it is whole.
   Result<bool> TakeRecord() {
     const RecordType type = reader_.header().type();
-    std::optional<HttpHead> head;
-    if (type == RecordType::kResponse || type == RecordType::kRevisit) {
-      NEPHILA_TRY(head, ReadHead(reader_));
-    }
-    NEPHILA_TRY(const ReadState finished, reader_.Finish());
-    if (finished != ReadState::kRecord) return false;
-    const WarcHeader& header = reader_.header();
+    ReadState state = ReadState::kEnd;
+    NEPHILA_TRY(std::optional<CdxjLine> line,
+                IndexRecord(reader_, filename_, &state));
+    if (state != ReadState::kRecord) return false;
     if (type == RecordType::kWarcinfo && result_.warcinfo_id.empty()) {
-      result_.warcinfo_id = header.record_id();
+      result_.warcinfo_id = reader_.header().record_id();
     }
-    if (auto line = IndexLineOf(header, head ? &*head : nullptr)) {
-      line->offset = reader_.offset();
-      line->length = reader_.length();
-      line->filename = filename_;
-      pending_.push_back(*std::move(line));
-    }
+    if (line) pending_.push_back(*std::move(line));
     in_unit_ = !EndsUnit(type);
     if (in_unit_) return true;
-    for (const CdxjLine& line : pending_) result_.index.Add(line);
+    for (const CdxjLine& whole : pending_) result_.index.Add(whole);
     pending_.clear();
     result_.end = reader_.end();
     return true;
@@ -106,7 +79,7 @@ Result<ArchiveScan> ScanArchive(FileSystem& fs, const std::string& path,
 
 Result<bool> EnsureIndex(FileSystem& fs, const std::string& archive_path,
                          const std::string& index_path) {
-  const std::string filename = archive_path.substr(archive_path.rfind('/') + 1);
+  const std::string filename(BaseName(archive_path));
   NEPHILA_TRY(const ArchiveScan scan, ScanArchive(fs, archive_path, filename));
   if (!scan.damage.empty()) {
     return Unexpected(Error{ErrorCode::kCorruption, scan.damage});
