@@ -136,7 +136,14 @@ class HtmlReader::ImplOf final : public HtmlReader::Impl {
     if (transcoder_ != nullptr) {
       run_.append(raw);
       run_kind_ = kind;
-      if (run_.size() > kLongestRun) FlushRun();
+      if (run_.size() > kLongestRun) FlushLongRun();
+      return;
+    }
+    // Without references there is nothing to resolve, and line ends are spaces
+    // to a writer, whichever.
+    if (kind == TextKind::kData && decoder_.idle() &&
+        raw.find('&') == std::string_view::npos) {
+      writer->Append(raw);
       return;
     }
     decoder_.Append(raw, kind, &decoded_);
@@ -160,8 +167,8 @@ class HtmlReader::ImplOf final : public HtmlReader::Impl {
  private:
   // Where text goes.
   enum class Target : uint8_t { kPage, kTitle, kNowhere };
-  // Of text that has to be transcoded, so that whole characters are.
-  static constexpr size_t kLongestRun = size_t{1} << 20;
+  // Of text that waits to be transcoded, so that whole characters are.
+  static constexpr size_t kLongestRun = size_t{64} << 10;
 
   static ForeignHints HintsOf(const StartTag& tag) {
     ForeignHints hints;
@@ -195,6 +202,18 @@ class HtmlReader::ImplOf final : public HtmlReader::Impl {
       return nullptr;
     }
     return target_ == Target::kTitle ? &title_ : &text_;
+  }
+
+  // Up to a space, which is no part of a longer character in any encoding.
+  void FlushLongRun() {
+    size_t space = run_.find_last_of(" \n");
+    std::string rest;
+    if (space != std::string::npos) {
+      rest = run_.substr(space + 1);
+      run_.resize(space + 1);
+    }
+    FlushRun();
+    run_ = std::move(rest);
   }
 
   void FlushRun() {

@@ -256,6 +256,26 @@ TEST(HtmlLinks, AreTranscodedBeforeReferencesAreResolved) {
   }
 }
 
+TEST(HtmlLinks, TextThatIsTranscodedIsNotHeldForEver) {
+  PageLinks links;
+  HtmlOptions options;
+  options.text = true;
+  HtmlReader reader(options, &links);
+  Latin latin;
+  std::string page;
+  std::string want;
+  for (int i = 0; i < 50000; ++i) {
+    page += "\xe9t\xe9 ";
+    want += "\xc3\xa9t\xc3\xa9 ";
+  }
+  want.pop_back();
+  for (const Pieces& pieces : {Pieces::Whole(), Pieces::Of(3)}) {
+    reader.Begin(&latin);
+    pieces.FeedTo(page, &reader);
+    EXPECT_EQ(reader.text(), want) << pieces.name();
+  }
+}
+
 std::string BaseOf(std::string_view html) {
   PageLinks links;
   HtmlReader reader({}, &links);

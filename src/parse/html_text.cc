@@ -1,5 +1,7 @@
 #include "parse/html_text.h"
 
+#include <algorithm>
+
 #include "parse/ascii.h"
 #include "parse/scan.h"
 
@@ -47,12 +49,14 @@ bool IsTooLong(std::string_view word) {
 // may be a whole paragraph.
 constexpr size_t kJudgedBytes = 4096;
 
+bool IsInsideCharacter(char c) {
+  return (static_cast<uint8_t>(c) & 0xc0) == 0x80;
+}
+
 // `utf8` cut to at most `limit` bytes, between characters.
 std::string_view CutTo(std::string_view utf8, size_t limit) {
   if (utf8.size() <= limit) return utf8;
-  while (limit > 0 && (static_cast<uint8_t>(utf8[limit]) & 0xc0) == 0x80) {
-    --limit;
-  }
+  while (limit > 0 && IsInsideCharacter(utf8[limit])) --limit;
   return utf8.substr(0, limit);
 }
 
@@ -73,10 +77,15 @@ void TextWriter::Append(std::string_view utf8) {
   const char* end = p + utf8.size();
   while (p != end) {
     const char* stop = FindWordEnd(p, end);
-    AppendWordPart({p, static_cast<size_t>(stop - p)});
+    std::string_view part(p, static_cast<size_t>(stop - p));
     p = stop;
-    if (p == end) return;
-    EndWord();
+    if (p != end && word_.empty() && !skipping_ && part.size() < kJudgedBytes) {
+      WriteWord(part);  // nearly always: the whole word is here
+    } else {
+      AppendWordPart(part);
+      if (p == end) return;
+      EndWord();
+    }
     if (gap_ == '\0') gap_ = ' ';
     while (p != end) {
       if (IsSpace(*p) || *p == '\0') {
@@ -90,35 +99,47 @@ void TextWriter::Append(std::string_view utf8) {
   }
 }
 
+// A word is judged at its end, or when so much of it is known: at the same
+// places however the text is cut.
 void TextWriter::AppendWordPart(std::string_view part) {
-  if (skipping_ || part.empty()) return;
-  word_.append(part);
-  if (word_.size() <= kJudgedBytes) return;
-  if (drop_long_words_ && IsTooLong(word_)) {
-    skipping_ = true;
-    ++long_words_;
-    word_.clear();
-    return;
+  while (!skipping_ && !part.empty()) {
+    size_t taken = std::min(part.size(), kJudgedBytes - word_.size());
+    word_.append(part.substr(0, taken));
+    part.remove_prefix(taken);
+    if (word_.size() < kJudgedBytes) return;
+    if (drop_long_words_ && IsTooLong(word_)) {
+      skipping_ = true;
+      ++long_words_;
+      word_.clear();
+      return;
+    }
+    // The last character may not be whole yet.
+    size_t last = word_.size() - 1;
+    while (last > word_.size() - 4 && IsInsideCharacter(word_[last])) --last;
+    WriteWord(std::string_view(word_).substr(0, last));
+    word_.erase(0, last);
   }
-  EndWord();  // it goes on without a gap
 }
 
 void TextWriter::EndWord() {
   skipping_ = false;
-  if (word_.empty()) return;
-  if (drop_long_words_ && IsTooLong(word_)) {
+  WriteWord(word_);
+  word_.clear();
+}
+
+void TextWriter::WriteWord(std::string_view word) {
+  if (word.empty() || full_) return;
+  if (drop_long_words_ && IsTooLong(word)) {
     ++long_words_;
-    word_.clear();
     return;
   }
   if (gap_ != '\0' && !text_.empty() && text_.size() < max_bytes_) {
     text_.push_back(gap_);
   }
   gap_ = '\0';
-  std::string_view fits = CutTo(word_, max_bytes_ - text_.size());
+  std::string_view fits = CutTo(word, max_bytes_ - text_.size());
   text_.append(fits);
-  full_ = fits.size() < word_.size();
-  word_.clear();
+  full_ = fits.size() < word.size();
 }
 
 }  // namespace nephila::parse

@@ -40,6 +40,7 @@ class TextWriter {
  private:
   void AppendWordPart(std::string_view part);
   void EndWord();
+  void WriteWord(std::string_view word);
 
   const size_t max_bytes_;
   const bool drop_long_words_;

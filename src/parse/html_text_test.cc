@@ -85,6 +85,19 @@ TEST(HtmlText, CountsCharactersNotBytesAndSparesScriptsWithoutSpaces) {
   ExpectText(mixed, "");
 }
 
+TEST(HtmlText, JudgesLongWordsAtTheSamePlacesHoweverTheyAreCut) {
+  std::string han;
+  for (int i = 0; i < 3000; ++i) han += "\xe4\xb8\xad";
+  std::string page = han + std::string(31, 'x') + " a " + han + "b " +
+                     std::string(5000, '\x80') + " c";
+  Page whole = Read(page, Pieces::Whole());
+  EXPECT_EQ(whole.counts.long_words, 1U);
+  EXPECT_TRUE(whole.text.ends_with(" c"));
+  for (const Pieces& pieces : EveryCutting()) {
+    EXPECT_EQ(Read(page, pieces).text, whole.text) << pieces.name();
+  }
+}
+
 TEST(HtmlText, IsBounded) {
   HtmlOptions options;
   options.max_text_bytes = 10;

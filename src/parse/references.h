@@ -48,6 +48,8 @@ class TextDecoder {
  public:
   // Appends what is sure to *out.
   void Append(std::string_view raw, TextKind kind, std::string* out);
+  // Whether nothing is held back of a reference.
+  bool idle() const { return held_.empty(); }
   // The text ends here (a tag, the end): nothing is held back any more.
   void Finish(std::string* out);
 
