@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/text.h"
+#include "bench/bench_charset.h"
 #include "bench/bench_drum.h"
 #include "bench/bench_links.h"
 #include "bench/bench_robots.h"
@@ -25,6 +26,7 @@ class NephilaBench : public cli::Program {
     AddUrl();
     AddRobots();
     AddLinks();
+    AddCharset();
     AddDrum();
     AddStore();
   }
@@ -82,6 +84,18 @@ class NephilaBench : public cli::Program {
     sub->add_flag("--compare", options.compare,
                   "With the reference links of the corpus, instead of time");
     sub->add_flag("--json", options.json, "A line of JSON for each result");
+  }
+
+  void AddCharset() {
+    CLI::App* sub =
+        AddVerb("charset", "How often the guess of an encoding is right",
+                [this](const cli::Setup&) {
+                  return RunBenchCharset(bench_charset_options_, std::cout);
+                });
+    sub->add_option("--pages", bench_charset_options_.pages_file,
+                    "A tar of pages in UTF-8, plain or .zst")
+        ->type_name("FILE");
+    sub->add_flag("--json", bench_charset_options_.json, "Lines of JSON");
   }
 
   void AddDrum() {
@@ -190,6 +204,7 @@ class NephilaBench : public cli::Program {
     return RunBenchDrum(options, std::cout, std::cerr);
   }
 
+  BenchCharsetOptions bench_charset_options_;
   BenchUrlOptions bench_url_options_;
   BenchRobotsOptions bench_robots_options_;
   BenchLinksOptions bench_links_options_;

@@ -14,7 +14,7 @@ namespace nephila::parse {
 namespace {
 
 // Statistics need no more than this, and their time grows with it.
-constexpr size_t kSampleBytes = size_t{4} << 10;
+constexpr size_t kSampleBytes = size_t{2} << 10;
 // ICU says 10 of a few bytes that happen to be pairs, and is wrong then.
 constexpr int32_t kLeastConfidence = 11;
 

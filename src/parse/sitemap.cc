@@ -171,11 +171,12 @@ class SitemapReader::Impl {
     CharsetHints hints;
     hints.header = header_charset_;
     hints.xml = true;
-    Charset charset = DecideCharset(head_, hints);
+    // No more than this, however much came at once.
+    std::string_view first = std::string_view(head_).substr(0, kPrescanBytes);
+    Charset charset = DecideCharset(first, hints);
     decoder_ = std::make_unique<Decoder>(charset.encoding);
     std::string start;
-    Decoder(charset.encoding)
-        .Decode(std::string_view(head_).substr(charset.mark_bytes), &start);
+    Decoder(charset.encoding).Decode(first.substr(charset.mark_bytes), &start);
     // Only spaces so far is no text; the XML reader waits for a tag.
     std::string_view content =
         std::string_view(start).substr(SkipSpaces(start, 0));

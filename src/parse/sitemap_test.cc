@@ -196,6 +196,14 @@ TEST(Sitemap, TextFilesHaveAUrlALine) {
   EXPECT_EQ(outcome.report.Dropped(SitemapDrop::kNotAUrl), 2u);
 }
 
+TEST(Sitemap, WhatItIsDoesNotDependOnChunks) {
+  // A byte that text does not have, in the head and behind it.
+  std::string lines;
+  while (lines.size() < 1100) lines += "http://a/\n";
+  EXPECT_EQ(Read(lines + "\x01").report.outcome, SitemapOutcome::kWhole);
+  EXPECT_EQ(Read("\x01" + lines).report.outcome, SitemapOutcome::kNoSitemap);
+}
+
 TEST(Sitemap, FeedsHaveLinksOfManyKinds) {
   EXPECT_EQ(Read("<feed xml:base='http://f/'><link rel='next' href='?p=2'/>"
                  "<link rel='self' href='x'/><entry xml:base='http://e/'>"
