@@ -4,10 +4,9 @@
 // Made at first use from ICU's converters, and mended where ICU's tables are of
 // another vendor or year (charset_tables.cc lists each difference); the test
 // pins a checksum of every index as the standard publishes it. ICU's converters
-// themselves are not used on pages: what they do with broken sequences differs
-// from browsers, and how much a broken sequence swallows decides where markup
-// begins.
-//   Threads: any   Cost: a few ms and up to 100 kB per index, once
+// themselves are not used on pages: what they make of broken sequences is not
+// what browsers make of them (docs/adr/0012).
+//   Threads: any   Cost: a few ms and up to 160 kB per index, once
 #pragma once
 
 #include <array>
