@@ -6,8 +6,8 @@
 // body, the payload the body alone, and each piece is read into the cache once.
 // Where there is no head the two are the same and are computed once.
 //
-// Threads: one per object; objects are reused. Cost: SHA-1 takes about 0.65 ns a
-// byte where the CPU has instructions for it (`nephila bench store`).
+// Threads: one per object; objects are reused. Cost: SHA-1 takes about 0.65 ns
+// a byte where the CPU has instructions for it (`nephila bench store`).
 #pragma once
 
 #include <array>
