@@ -12,9 +12,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/real_file_system.h"
 #include "base/text.h"
 #include "bench/corpus.h"
+#include "bench/tar.h"
 #include "parse/charset_guess.h"
 #include "parse/decoder.h"
 #include "parse/query_encoder.h"
@@ -24,27 +24,6 @@ namespace nephila::bench {
 namespace {
 
 using parse::Encoding;
-
-// The files of a tar archive (POSIX ustar: blocks of 512 bytes, a header and
-// the contents). Stops at what it does not understand.
-std::vector<std::string_view> TarFiles(std::string_view tar) {
-  constexpr size_t kBlock = 512;
-  std::vector<std::string_view> files;
-  while (tar.size() >= kBlock && tar[0] != '\0') {
-    size_t size = 0;
-    for (char c : tar.substr(124, 11)) {
-      if (c < '0' || c > '7') break;
-      size = size * 8 + static_cast<size_t>(c - '0');
-    }
-    char type = tar[156];
-    tar.remove_prefix(kBlock);
-    if (size > tar.size()) break;
-    if (type == '0' || type == '\0') files.push_back(tar.substr(0, size));
-    tar.remove_prefix(
-        std::min((size + kBlock - 1) / kBlock * kBlock, tar.size()));
-  }
-  return files;
-}
 
 // Letters by what they tell of the encoding that a page was written in.
 struct Letters {
@@ -245,19 +224,18 @@ std::vector<std::string> GeneratePages() {
 }  // namespace
 
 Status RunBenchCharset(const BenchCharsetOptions& options, std::ostream& out) {
-  std::string file = options.pages_file;
-  bool exists = true;
-  if (file.empty()) {
-    file = CorpusFolder() + "/html/pages-core.tar.zst";
-    NEPHILA_TRY(exists, MakeRealFileSystem()->Exists(file));
-  }
+  NEPHILA_TRY(std::string file,
+              FindInCorpus(options.corpus, "html", "pages-core.tar.zst"));
   Charsets charsets;
-  if (!exists) {
+  if (file.empty()) {
     if (!options.json) out << "no corpus: generated pages\n";
     for (const std::string& page : GeneratePages()) charsets.AddPage(page);
   } else {
     NEPHILA_TRY(std::string tar, ReadMaybeCompressed(file));
-    for (std::string_view page : TarFiles(tar)) charsets.AddPage(page);
+    NEPHILA_RETURN_IF_ERROR(ForEachTarFile(
+        tar, [&charsets](std::string_view /*name*/, std::string_view page) {
+          charsets.AddPage(page);
+        }));
   }
   charsets.Print(options.json, out);
   return {};

@@ -10,7 +10,7 @@
 namespace nephila::bench {
 
 struct BenchCharsetOptions {
-  std::string pages_file;  // a tar of pages, plain or .zst; default: the corpus
+  std::string corpus;  // a folder; see FindInCorpus
   bool json = false;
 };
 

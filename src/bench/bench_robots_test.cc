@@ -5,8 +5,6 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "bench/tar.h"
-
 namespace nephila::bench {
 namespace {
 
@@ -34,37 +32,6 @@ TEST(BenchRobots, PrintsTheNamesThatScriptsRelyOn) {
   options.corpus = "/nonexistent";
   EXPECT_FALSE(RunBenchRobots(*setup, options, text).has_value());
   unsetenv("NEPHILA_CORPUS");
-}
-
-// A header of a file with `size` in octal.
-std::string TarHeader(const std::string& name, const std::string& size,
-                      char type) {
-  std::string header(512, '\0');
-  header.replace(0, name.size(), name);
-  header.replace(124, size.size(), size);
-  header[156] = type;
-  return header;
-}
-
-std::string Padded(std::string body) {
-  body.resize((body.size() + 511) / 512 * 512);
-  return body;
-}
-
-TEST(Tar, HasItsRegularFilesAndLongNames) {
-  std::string tar = TarHeader("folder/", "0", '5') +
-                    TarHeader("a", "00000000003", '0') + Padded("abc") +
-                    TarHeader("x", "12", 'L') + Padded("long/name/") +
-                    TarHeader("cut", "1001", '0') +
-                    Padded(std::string(513, 'q')) + std::string(1024, '\0');
-  std::vector<std::string> seen;
-  auto take = [&seen](std::string_view name, std::string_view body) {
-    seen.push_back(std::string(name) + "=" + std::to_string(body.size()));
-  };
-  ASSERT_TRUE(ForEachTarFile(tar, take).has_value());
-  EXPECT_EQ(seen, (std::vector<std::string>{"a=3", "long/name/=513"}));
-  EXPECT_TRUE(ForEachTarFile("", take).has_value());
-  EXPECT_FALSE(ForEachTarFile(TarHeader("a", "1", '0'), take).has_value());
 }
 
 }  // namespace

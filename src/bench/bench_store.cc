@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "bench/page_corpus.h"
+#include "bench/html_corpus.h"
 #include "store/compressor.h"
 #include "store/digest.h"
 #include "store/warc_record.h"
@@ -138,14 +138,14 @@ class RecordMaker {
   uint64_t records_ = 0;
 };
 
-void RunPass(const std::vector<std::string>& pages, Candidate* candidate) {
+void RunPass(const std::vector<HtmlFile>& pages, Candidate* candidate) {
   RecordMaker maker;
   std::string out;
   uint64_t packed = 0;
   const double begin = ThreadSeconds();
-  for (const std::string& page : pages) {
+  for (const HtmlFile& page : pages) {
     out.clear();
-    maker.Make(page, *candidate, &out);
+    maker.Make(page.bytes, *candidate, &out);
     packed += out.size();
   }
   candidate->best_seconds =
@@ -156,15 +156,22 @@ void RunPass(const std::vector<std::string>& pages, Candidate* candidate) {
 }  // namespace
 
 Status RunBenchStore(const BenchStoreOptions& options, std::ostream& out) {
-  NEPHILA_TRY(const PageCorpus corpus,
-              LoadPages(options.corpus, kSmallestPage, kLargestPage));
+  NEPHILA_TRY(HtmlCorpus corpus, LoadHtml(options.corpus, false));
+  std::erase_if(corpus.pages, [](const HtmlFile& page) {
+    return page.bytes.size() < kSmallestPage ||
+           page.bytes.size() > kLargestPage;
+  });
+  if (corpus.pages.empty()) {
+    return Unexpected(Error{ErrorCode::kInvalidArgument,
+                            options.corpus + ": no page of 10 to 48 KB"});
+  }
   std::vector<Candidate> candidates = MakeCandidates();
   for (int pass = 0; pass < options.passes; ++pass) {
     for (Candidate& candidate : candidates) RunPass(corpus.pages, &candidate);
   }
   uint64_t bytes = 0;
-  for (const std::string& page : corpus.pages) {
-    bytes += page.size() + kHttpHead.size();
+  for (const HtmlFile& page : corpus.pages) {
+    bytes += page.bytes.size() + kHttpHead.size();
   }
   const auto reference =
       std::ranges::find_if(candidates, [](const Candidate& candidate) {

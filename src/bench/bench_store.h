@@ -9,7 +9,7 @@
 namespace nephila::bench {
 
 struct BenchStoreOptions {
-  std::string corpus;  // a folder with html/pages-core.tar.zst; see corpus.h
+  std::string corpus;  // a folder; see FindInCorpus
   int passes = 5;
   bool json = false;
 };

@@ -68,6 +68,21 @@ std::string CorpusFolder() {
   return folder != nullptr ? folder : "../shared/corpus";
 }
 
+Result<std::string> FindInCorpus(const std::string& folder,
+                                 std::string_view part, std::string_view name) {
+  auto fs = MakeRealFileSystem();
+  const std::string where = folder.empty() ? CorpusFolder() : folder;
+  for (const std::string& path : {fmt::format("{}/{}", where, name),
+                                  fmt::format("{}/{}/{}", where, part, name)}) {
+    NEPHILA_TRY(const bool exists, fs->Exists(path));
+    if (exists) return path;
+  }
+  if (folder.empty()) return std::string();
+  return Unexpected(Error{
+      ErrorCode::kNotFound,
+      fmt::format("{}: neither {} nor {}/{} in it", folder, name, part, name)});
+}
+
 Result<std::string> ReadMaybeCompressed(const std::string& path) {
   auto fs = MakeRealFileSystem();
   NEPHILA_TRY(std::string text, ReadWholeFile(*fs, path, kLongestCorpus));

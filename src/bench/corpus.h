@@ -30,6 +30,12 @@ UrlCorpus GenerateUrls(size_t count, uint64_t seed);
 // Where the corpus lies if there is one.
 std::string CorpusFolder();
 
+// Where the file `name` of the part `part` lies: in `folder`, which may be the
+// corpus or that part of it; without a folder in that of the environment, or
+// nowhere ("").
+Result<std::string> FindInCorpus(const std::string& folder,
+                                 std::string_view part, std::string_view name);
+
 // The contents of a file, unpacked if its name ends in .zst.
 Result<std::string> ReadMaybeCompressed(const std::string& path);
 

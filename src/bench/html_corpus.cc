@@ -2,31 +2,15 @@
 
 #include <fmt/core.h>
 
-#include <iterator>
 #include <map>
 
+#include "base/file.h"
 #include "base/random.h"
-#include "base/real_file_system.h"
 #include "bench/corpus.h"
+#include "bench/tar.h"
 
 namespace nephila::bench {
 namespace {
-
-constexpr size_t kTarBlock = 512;
-
-// A field of a header: text up to a NUL.
-std::string Field(std::string_view header, size_t at, size_t size) {
-  std::string_view field = header.substr(at, size);
-  return std::string(field.substr(0, field.find('\0')));
-}
-
-size_t Octal(std::string_view text) {
-  size_t value = 0;
-  for (char c : text) {
-    if (c >= '0' && c <= '7') value = value * 8 + static_cast<size_t>(c - '0');
-  }
-  return value;
-}
 
 std::map<std::string, std::string> UrlsOf(const std::string& manifest) {
   std::map<std::string, std::string> urls;
@@ -60,60 +44,26 @@ void Finish(const std::map<std::string, std::string>& urls,
   }
 }
 
-}  // namespace
-
-Result<std::vector<HtmlFile>> ReadTar(std::string_view tar) {
-  std::vector<HtmlFile> files;
-  std::string long_name;
-  size_t at = 0;
-  while (at + kTarBlock <= tar.size() && tar[at] != '\0') {
-    std::string_view header = tar.substr(at, kTarBlock);
-    size_t size = Octal(Field(header, 124, 12));
-    at += kTarBlock;
-    if (size > tar.size() - at) {
-      return Unexpected(
-          Error{ErrorCode::kCorruption, "a tar file that is cut"});
-    }
-    std::string_view body = tar.substr(at, size);
-    at += (size + kTarBlock - 1) / kTarBlock * kTarBlock;
-    std::string name = Field(header, 0, 100);
-    std::string prefix = Field(header, 345, 155);
-    if (header.substr(257, 6) == std::string_view("ustar\0", 6) &&
-        !prefix.empty()) {
-      name = prefix + "/" + name;
-    }
-    char type = header[156];
-    if (type == 'L') {
-      long_name = Field(body, 0, body.size());
-    } else if (type == '0' || type == '\0') {
-      files.push_back(
-          {long_name.empty() ? name : long_name, "", std::string(body), {}});
-      long_name.clear();
-    }
-  }
-  return files;
+Status AddArchive(const std::string& path, HtmlCorpus* corpus) {
+  NEPHILA_TRY(std::string tar, ReadMaybeCompressed(path));
+  return ForEachTarFile(
+      tar, [corpus](std::string_view name, std::string_view body) {
+        corpus->pages.push_back({std::string(name), "", std::string(body), {}});
+      });
 }
 
+}  // namespace
+
 Result<HtmlCorpus> LoadHtml(const std::string& folder, bool all) {
-  std::string where = folder.empty() ? CorpusFolder() + "/html" : folder;
-  auto fs = MakeRealFileSystem();
-  NEPHILA_TRY(bool exists, fs->Exists(where + "/pages-core.tar.zst"));
-  if (!exists) {
-    if (!folder.empty()) {
-      return Unexpected(Error{ErrorCode::kNotFound,
-                              folder + ": no pages-core.tar.zst in it"});
-    }
-    return GenerateHtml(500, 1);
-  }
+  NEPHILA_TRY(std::string core,
+              FindInCorpus(folder, "html", "pages-core.tar.zst"));
+  if (core.empty()) return GenerateHtml(500, 1);
   HtmlCorpus corpus;
   corpus.source = all ? "pages-core, pages-more" : "pages-core";
-  NEPHILA_TRY(std::string tar,
-              ReadMaybeCompressed(where + "/pages-core.tar.zst"));
-  NEPHILA_TRY(corpus.pages, ReadTar(tar));
+  NEPHILA_RETURN_IF_ERROR(AddArchive(core, &corpus));
+  const std::string where = ParentDir(core);
   if (all) {
-    NEPHILA_TRY(tar, ReadMaybeCompressed(where + "/pages-more.tar.zst"));
-    NEPHILA_TRY(std::vector<HtmlFile> more, ReadTar(tar));
-    std::move(more.begin(), more.end(), std::back_inserter(corpus.pages));
+    NEPHILA_RETURN_IF_ERROR(AddArchive(where + "/pages-more.tar.zst", &corpus));
   }
   NEPHILA_TRY(std::string manifest,
               ReadMaybeCompressed(where + "/manifest.tsv"));
@@ -131,7 +81,8 @@ HtmlCorpus GenerateHtml(size_t count, uint64_t seed) {
     std::string page =
         "<!DOCTYPE html><html><head><meta charset=utf-8><title>A page</title>"
         "</head><body>\n";
-    for (int item = 0; item < 100; ++item) {
+    const uint64_t items = 10 + random.Below(91);
+    for (uint64_t item = 0; item < items; ++item) {
       page += fmt::format(
           "<div class=\"item i{}\" id=\"n{}\"><p>Some words of a text that is "
           "made up &amp; has {} of them <a class=\"link\" href=\"{}\" "

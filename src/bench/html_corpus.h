@@ -22,15 +22,11 @@ struct HtmlCorpus {
   uint64_t bytes = 0;
 };
 
-// Of `folder`, with the archives pages-core.tar.zst and, if `all`,
-// pages-more.tar.zst; empty: CorpusFolder()/html, and pages that are made up
-// where there is none.
+// The archive pages-core.tar.zst of the corpus (FindInCorpus) and, if `all`,
+// pages-more.tar.zst; pages that are made up where there is none.
 Result<HtmlCorpus> LoadHtml(const std::string& folder, bool all);
 
-// `count` pages of about 60 kB, made from `seed`.
+// `count` pages of 6 to 60 kB with 10 to 100 links, made from `seed`.
 HtmlCorpus GenerateHtml(size_t count, uint64_t seed);
-
-// The files of a tar archive (ustar, with GNU's long names).
-Result<std::vector<HtmlFile>> ReadTar(std::string_view tar);
 
 }  // namespace nephila::bench

@@ -54,7 +54,7 @@ class NephilaBench : public cli::Program {
           return RunBenchRobots(setup, bench_robots_options_, std::cout);
         });
     sub->add_option("--corpus", bench_robots_options_.corpus,
-                    "Folder of the corpus, with robots/ in it")
+                    "Folder of the corpus, or its robots/")
         ->type_name("DIR");
     sub->add_option("--agent", bench_robots_options_.agent,
                     "Read the files as this crawler")
@@ -74,7 +74,7 @@ class NephilaBench : public cli::Program {
                 });
     BenchLinksOptions& options = bench_links_options_;
     sub->add_option("--corpus", options.corpus,
-                    "A folder with pages-core.tar.zst and manifest.tsv")
+                    "Folder of the corpus, or its html/")
         ->type_name("DIR");
     sub->add_flag("--all", options.all, "Both archives of the corpus");
     sub->add_option("--passes", options.passes,
@@ -92,9 +92,9 @@ class NephilaBench : public cli::Program {
                 [this](const cli::Setup&) {
                   return RunBenchCharset(bench_charset_options_, std::cout);
                 });
-    sub->add_option("--pages", bench_charset_options_.pages_file,
-                    "A tar of pages in UTF-8, plain or .zst")
-        ->type_name("FILE");
+    sub->add_option("--corpus", bench_charset_options_.corpus,
+                    "Folder of the corpus, or its html/")
+        ->type_name("DIR");
     sub->add_flag("--json", bench_charset_options_.json, "Lines of JSON");
   }
 
@@ -173,7 +173,7 @@ class NephilaBench : public cli::Program {
         });
     BenchStoreOptions& options = bench_store_options_;
     sub->add_option("--corpus", options.corpus,
-                    "A folder with html/pages-core.tar.zst")
+                    "Folder of the corpus, or its html/")
         ->type_name("DIR");
     sub->add_option("--passes", options.passes,
                     "How often all pages are gone through")

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include "base/random.h"
-#include "base/real_file_system.h"
 #include "bench/bench_robots.h"
 #include "bench/corpus.h"
 #include "bench/tar.h"
@@ -11,14 +10,9 @@
 namespace nephila::bench {
 
 Result<RobotsCorpus> LoadRobots(const std::string& folder) {
-  std::string where = folder.empty() ? CorpusFolder() : folder;
-  std::string path = where + "/robots/robots-txt.tar.zst";
-  auto fs = MakeRealFileSystem();
-  NEPHILA_TRY(bool exists, fs->Exists(path));
-  if (!exists) {
-    if (folder.empty()) return GenerateRobots(500, 1);
-    return Unexpected(Error{ErrorCode::kNotFound, path + ": no such file"});
-  }
+  NEPHILA_TRY(std::string path,
+              FindInCorpus(folder, "robots", "robots-txt.tar.zst"));
+  if (path.empty()) return GenerateRobots(500, 1);
   NEPHILA_TRY(std::string tar, ReadMaybeCompressed(path));
   RobotsCorpus corpus;
   corpus.source = "robots-txt.tar.zst";

@@ -20,6 +20,13 @@ size_t Octal(std::string_view text) {
   return value;
 }
 
+std::string NameOf(std::string_view header) {
+  std::string name(Field(header, 0, 100));
+  std::string_view prefix = Field(header, 345, 155);
+  if (header.substr(257, 5) != "ustar" || prefix.empty()) return name;
+  return std::string(prefix) + "/" + name;
+}
+
 }  // namespace
 
 Status ForEachTarFile(
@@ -41,7 +48,7 @@ Status ForEachTarFile(
     if (type == 'L') {
       long_name = Field(body, 0, body.size());
     } else if (type == '0' || type == '\0') {
-      take(long_name.empty() ? Field(header, 0, 100) : long_name, body);
+      take(long_name.empty() ? NameOf(header) : long_name, body);
       long_name.clear();
     }
   }

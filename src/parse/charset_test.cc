@@ -4,9 +4,9 @@
 
 #include <string>
 
+#include "base/conformance_testing.h"
 #include "parse/charset_guess.h"
 #include "parse/prescan.h"
-#include "url/conformance.h"
 
 namespace nephila::parse {
 namespace {
@@ -14,8 +14,8 @@ namespace {
 using std::string_literals::operator""s;
 
 // The blocks of a .dat file: "#data", lines, "#encoding", a label.
-void CheckDatFile(const std::string& name, url::Exceptions* exceptions) {
-  std::string file = url::ReadTestData("html5lib/encoding/" + name);
+void CheckDatFile(const std::string& name, Exceptions* exceptions) {
+  std::string file = ReadTestData("html5lib/encoding/" + name);
   constexpr std::string_view kData = "#data\n";
   constexpr std::string_view kEncoding = "\n#encoding\n";
   size_t at = 0;
@@ -37,7 +37,7 @@ void CheckDatFile(const std::string& name, url::Exceptions* exceptions) {
 }
 
 TEST(Charset, TheHtml5libSuiteHoldsOrIsListed) {
-  url::Exceptions exceptions("html5lib/encoding");
+  Exceptions exceptions("html5lib/encoding");
   for (const char* name : {"tests1.dat", "tests2.dat", "test-yahoo-jp.dat",
                            "scripted/tests1.dat"}) {
     CheckDatFile(name, &exceptions);
@@ -178,9 +178,9 @@ TEST(Guess, KnowsNothingOfAscii) {
 }
 
 TEST(Guess, KnowsLegacyTextByItsLetters) {
-  EXPECT_EQ(GuessEncoding(
-                url::ReadTestData("html5lib/encoding/chardet/test_big5.txt")),
-            Encoding::kBig5);
+  EXPECT_EQ(
+      GuessEncoding(ReadTestData("html5lib/encoding/chardet/test_big5.txt")),
+      Encoding::kBig5);
   // "Good day, dear readers of our newspaper" and the like.
   std::string russian =
       "\xc4\xee\xe1\xf0\xfb\xe9 \xe4\xe5\xed\xfc, \xf3\xe2\xe0\xe6\xe0\xe5"

@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include "url/conformance.h"
+#include "base/conformance_testing.h"
 
 namespace nephila::parse {
 namespace {
@@ -13,8 +13,7 @@ namespace {
 TEST(Encoding, EveryLabelOfTheStandardIsKnown) {
   int labels = 0;
   std::set<Encoding> encodings;
-  for (const auto& group :
-       url::ReadTestJson("encoding-labels/encodings.json")) {
+  for (const auto& group : ReadTestJson("encoding-labels/encodings.json")) {
     for (const auto& encoding : group["encodings"]) {
       for (const auto& label : encoding["labels"]) {
         auto found = EncodingOfLabel(label.get<std::string>());

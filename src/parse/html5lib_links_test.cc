@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "base/conformance_testing.h"
 #include "parse/ascii.h"
 #include "parse/html_links.h"
 #include "parse/pieces_testing.h"
-#include "url/conformance.h"
 
 namespace nephila::parse {
 namespace {
@@ -24,7 +24,7 @@ struct TreeCase {
 };
 
 std::vector<TreeCase> ReadCases(const std::string& name) {
-  std::string text = "\n" + url::ReadTestData(name);
+  std::string text = "\n" + ReadTestData(name);
   std::vector<TreeCase> cases;
   constexpr std::string_view kMark = "\n#data\n";
   for (size_t at = text.find(kMark); at != std::string::npos;) {
@@ -143,7 +143,7 @@ std::string Joined(const Links& links) {
 }
 
 TEST(Html5libLinks, AreThoseOfTheExpectedTreesOrListed) {
-  url::Exceptions exceptions("html5lib");
+  Exceptions exceptions("html5lib");
   int cases = 0;
   size_t links = 0;
   for (const char* folder : {"tree-construction", "tree-construction/scripted",

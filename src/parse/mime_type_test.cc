@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "base/conformance_testing.h"
 #include "parse/encoding.h"
-#include "url/conformance.h"
 #include "url/percent.h"
 
 namespace nephila::parse {
@@ -38,8 +38,8 @@ std::string TextOf(const nlohmann::json& value) {
   return value.is_string() ? ToBytes(value.get<std::string>()) : "";
 }
 
-void CheckTypes(const std::string& suite, url::Exceptions* exceptions) {
-  for (const auto& c : url::ReadTestJson("mimesniff/" + suite)) {
+void CheckTypes(const std::string& suite, Exceptions* exceptions) {
+  for (const auto& c : ReadTestJson("mimesniff/" + suite)) {
     if (!c.is_object()) continue;
     auto input = c["input"].get<std::string>();
     auto mime = ParseMimeType(ToBytes(input));
@@ -54,7 +54,7 @@ void CheckTypes(const std::string& suite, url::Exceptions* exceptions) {
 }
 
 TEST(MimeType, TheStandardsSuitesHold) {
-  url::Exceptions exceptions("mimesniff");
+  Exceptions exceptions("mimesniff");
   CheckTypes("mime-types.json", &exceptions);
   CheckTypes("generated-mime-types.json", &exceptions);
   EXPECT_EQ(exceptions.held("mime-types.json"), 73);
@@ -63,7 +63,7 @@ TEST(MimeType, TheStandardsSuitesHold) {
 
 TEST(MimeType, TheStandardsGroupsHold) {
   int cases = 0;
-  for (const auto& c : url::ReadTestJson("mimesniff/mime-groups.json")) {
+  for (const auto& c : ReadTestJson("mimesniff/mime-groups.json")) {
     if (!c.is_object()) continue;
     auto mime = ParseMimeType(c["input"].get<std::string>());
     ASSERT_TRUE(mime.has_value()) << c;
@@ -98,7 +98,7 @@ std::optional<MimeType> Extract(const nlohmann::json& headers) {
 
 TEST(MimeType, SeveralHeadersCombineAsTheStandardSays) {
   int cases = 0;
-  for (const auto& c : url::ReadTestJson("mimesniff/content-types.json")) {
+  for (const auto& c : ReadTestJson("mimesniff/content-types.json")) {
     auto mime = Extract(c["contentType"]);
     ASSERT_TRUE(mime.has_value()) << c;
     EXPECT_EQ(mime->Serialize(), TextOf(c["mimeType"])) << c;
@@ -111,8 +111,7 @@ TEST(MimeType, SeveralHeadersCombineAsTheStandardSays) {
 
 TEST(MimeType, ScriptsAreKnownAsTheStandardSays) {
   int cases = 0;
-  for (const auto& c :
-       url::ReadTestJson("mimesniff/script-content-types.json")) {
+  for (const auto& c : ReadTestJson("mimesniff/script-content-types.json")) {
     auto mime = Extract(c["contentType"]);
     bool executes = mime && mime->IsJavaScript();
     EXPECT_EQ(executes, c["executes"].get<bool>()) << c;

@@ -4,9 +4,9 @@
 
 #include <string>
 
+#include "base/conformance_testing.h"
 #include "parse/charset_tables.h"
 #include "parse/decoder.h"
-#include "url/conformance.h"
 #include "url/parser.h"
 #include "url/percent.h"
 
@@ -21,7 +21,7 @@ std::string Encode(Encoding encoding, std::string_view utf8) {
 
 TEST(QueryEncoder, EveryCaseOfTheStandardsSuiteHolds) {
   int cases = 0;
-  for (const auto& c : url::ReadTestJson("whatwg-url/percent-encoding.json")) {
+  for (const auto& c : ReadTestJson("whatwg-url/percent-encoding.json")) {
     if (!c.is_object()) continue;
     for (const auto& [label, want] : c["output"].items()) {
       auto encoding = EncodingOfLabel(label);

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "base/conformance_testing.h"
 #include "parse/gzip_testing.h"
-#include "url/conformance.h"
 
 namespace nephila::parse {
 namespace {
@@ -63,7 +63,7 @@ Outcome Read(std::string_view bytes, const config::ParseSettings& settings = {},
 
 Outcome ReadFile(const std::string& name,
                  const config::ParseSettings& settings = {}) {
-  Outcome outcome = Read(url::ReadTestData("sitemaps/" + name), settings);
+  Outcome outcome = Read(ReadTestData("sitemaps/" + name), settings);
   EXPECT_EQ(outcome.report.outcome, SitemapOutcome::kWhole) << name;
   return outcome;
 }

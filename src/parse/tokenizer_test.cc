@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "base/conformance_testing.h"
 #include "base/random.h"
 #include "parse/doctype.h"
 #include "parse/pieces_testing.h"
-#include "url/conformance.h"
 
 namespace nephila::parse {
 namespace {
@@ -115,7 +115,7 @@ std::string UnescapeTwice(const std::string& text) {
     }
   }
   std::string document = "\"" + quoted + "\"";
-  url::ReplaceLoneSurrogates(&document);
+  ReplaceLoneSurrogates(&document);
   return json::parse(document).get<std::string>();
 }
 
@@ -168,7 +168,7 @@ int CheckCase(const json& c) {
 }
 
 int CheckSuite(const std::string& name) {
-  json suite = url::ReadTestJson("html5lib/tokenizer/" + name);
+  json suite = ReadTestJson("html5lib/tokenizer/" + name);
   int cases = 0;
   for (const auto& c : suite["tests"]) {
     CheckCase(c);

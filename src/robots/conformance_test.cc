@@ -1,14 +1,13 @@
 // testdata/robots: the cases of other robots.txt parsers and of the RFC. Each
 // holds, or is listed with the reason in exceptions.tsv.
 
-#include "url/conformance.h"
-
 #include <gtest/gtest.h>
 
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "base/conformance_testing.h"
 #include "robots/matcher.h"
 #include "robots/parser.h"
 #include "robots/policy.h"
@@ -62,9 +61,9 @@ bool IsAllowed(const RobotsFile& file, const std::string& text) {
 }
 
 TEST(RobotsConformance, CasesHold) {
-  url::Exceptions exceptions("robots");
+  Exceptions exceptions("robots");
   std::map<std::string, int> counts;
-  for (const auto& item : url::ReadTestJson("robots/cases.json")) {
+  for (const auto& item : ReadTestJson("robots/cases.json")) {
     std::string dialect = item["dialect"];
     ++counts[dialect];
     RobotsFile file =
@@ -80,8 +79,8 @@ TEST(RobotsConformance, CasesHold) {
 }
 
 TEST(RobotsConformance, CrawlDelaysHold) {
-  url::Exceptions exceptions("robots");
-  for (const auto& item : url::ReadTestJson("robots/crawl-delay.json")) {
+  Exceptions exceptions("robots");
+  for (const auto& item : ReadTestJson("robots/crawl-delay.json")) {
     RobotsFile file =
         Parse(RobotsOf(item), item["agent"].get<std::string>(), RobotsLimits());
     int64_t seen = file.crawl_delay ? file.crawl_delay->count() : -1;
@@ -93,7 +92,7 @@ TEST(RobotsConformance, CrawlDelaysHold) {
 
 TEST(RobotsConformance, SitemapsHold) {
   int cases = 0;
-  for (const auto& item : url::ReadTestJson("robots/sitemaps.json")) {
+  for (const auto& item : ReadTestJson("robots/sitemaps.json")) {
     RobotsFile file = Parse(RobotsOf(item), "nephila", RobotsLimits());
     EXPECT_EQ(nlohmann::json(file.sitemaps), item["sitemaps"]) << item["name"];
     ++cases;
@@ -113,8 +112,8 @@ bool Fits(const std::string& then, Verdict verdict) {
 }
 
 TEST(RobotsConformance, FetchStatusesHold) {
-  url::Exceptions exceptions("robots");
-  for (const auto& item : url::ReadTestJson("robots/fetch-status.json")) {
+  Exceptions exceptions("robots");
+  for (const auto& item : ReadTestJson("robots/fetch-status.json")) {
     if (!item.contains("status")) continue;  // ages and sizes: see below
     Fetch fetch;
     if (item["status"].is_null()) {

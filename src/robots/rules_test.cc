@@ -6,10 +6,10 @@
 #include <string>
 
 #include "base/checksum.h"
+#include "base/conformance_testing.h"
 #include "base/random.h"
 #include "robots/matcher.h"
 #include "robots/rules_format.h"
-#include "url/conformance.h"
 
 namespace nephila::robots {
 namespace {
@@ -144,7 +144,7 @@ TEST(RobotsRules, ForgedTablesAreRefusedOrMatchedWithinTheirBytes) {
 
 TEST(RobotsRules, TheFormatIsThatOfTheGoldenFile) {
   std::string bytes = Compiled();
-  std::string golden = url::ReadTestData("robots/rules-v1");
+  std::string golden = ReadTestData("robots/rules-v1");
   if (bytes != golden) {
     std::string path = testing::TempDir() + "robots-rules";
     std::ofstream(path, std::ios::binary) << bytes;

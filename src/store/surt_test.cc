@@ -7,8 +7,8 @@
 #include <sstream>
 #include <string>
 
+#include "base/conformance_testing.h"
 #include "store/cdxj.h"
-#include "url/conformance.h"
 
 namespace nephila::store {
 namespace {
@@ -31,8 +31,8 @@ TEST(Surt, HoldsTheSuiteOfUrlcanon) {
        }},
       {"stripPathSessionId", surt::StripPathSession},
   };
-  url::Exceptions exceptions("surt");
-  auto suite = url::ReadTestJson("url-canon/urlcanon/surt.json");
+  Exceptions exceptions("surt");
+  auto suite = ReadTestJson("url-canon/urlcanon/surt.json");
   size_t groups = 0;
   for (const auto& [name, step] : kGroups) {
     ASSERT_TRUE(suite.contains(name)) << name;
@@ -50,7 +50,7 @@ TEST(Surt, HoldsTheSuiteOfUrlcanon) {
 TEST(Surt, IsTheKeyThatIndexesOfPywbHave) {
   size_t lines = 0;
   for (const char* name : {"keys.tsv"}) {
-    std::istringstream in(url::ReadTestData(std::string("surt/") + name));
+    std::istringstream in(ReadTestData(std::string("surt/") + name));
     for (std::string line; std::getline(in, line);) {
       if (line.starts_with('#')) continue;
       size_t tab = line.find('\t');

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "url/conformance.h"
+#include "base/conformance_testing.h"
 #include "url/host.h"
 
 namespace nephila::url {

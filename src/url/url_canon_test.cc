@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "url/conformance.h"
+#include "base/conformance_testing.h"
 #include "url/normalizer.h"
 #include "url/parser.h"
 #include "url/percent.h"

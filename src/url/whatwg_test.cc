@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "url/conformance.h"
+#include "base/conformance_testing.h"
 #include "url/host.h"
 #include "url/parser.h"
 

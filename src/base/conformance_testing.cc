@@ -1,4 +1,4 @@
-#include "url/conformance.h"
+#include "base/conformance_testing.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <iterator>
 #include <sstream>
 
-namespace nephila::url {
+namespace nephila {
 void ReplaceLoneSurrogates(std::string* json) {
   auto unit = [json](size_t i) -> unsigned long {
     if (i + 6 > json->size() || json->compare(i, 2, "\\u") != 0) return 0;
@@ -105,4 +105,4 @@ int Exceptions::listed(std::string_view suite) const {
   return it == suites_.end() ? 0 : static_cast<int>(it->second.used.size());
 }
 
-}  // namespace nephila::url
+}  // namespace nephila

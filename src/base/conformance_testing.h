@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace nephila::url {
+namespace nephila {
 
 // Text of testdata/<name>; fails the test if it cannot be read.
 std::string ReadTestData(std::string_view name);
@@ -51,4 +51,4 @@ class Exceptions {
   std::map<std::string, Suite, std::less<>> suites_;
 };
 
-}  // namespace nephila::url
+}  // namespace nephila
