@@ -87,7 +87,7 @@ bool Rules::TablesHold() const {
 
 bool Rules::RulesHold() const {
   for (uint32_t rule = 0; rule < rules_; ++rule) {
-    uint32_t text = At(size_t{rule} * 3 + 2);
+    uint32_t text = RuleField(rule, 2);
     if (rule < wilds_ ? text != nodes_ + rule : text >= nodes_) return false;
     // Matcher takes such a text apart at its first star.
     if (rule < wilds_ && Text(text).find('*') == std::string_view::npos) {
@@ -106,7 +106,7 @@ bool Rules::RulesHold() const {
 
 std::string Rules::RuleText(uint32_t rule) const {
   std::string text = RuleAllows(rule) ? "Allow: " : "Disallow: ";
-  std::string_view pattern = Text(At(size_t{rule} * 3 + 2));
+  std::string_view pattern = Text(RuleField(rule, 2));
   text += pattern;
   size_t stars = RulePriority(rule) - pattern.size();
   if (RuleHasDollar(rule)) --stars;

@@ -48,11 +48,11 @@ class Rules {
   uint32_t rule_count() const { return rules_; }
   uint32_t node_count() const { return nodes_; }
   uint32_t wild_count() const { return wilds_; }
-  uint32_t RuleLine(uint32_t rule) const { return At(rule * 3); }
-  uint32_t RulePriority(uint32_t rule) const { return At(rule * 3 + 1) >> 2; }
-  bool RuleAllows(uint32_t rule) const { return (At(rule * 3 + 1) & 1) != 0; }
+  uint32_t RuleLine(uint32_t rule) const { return RuleField(rule, 0); }
+  uint32_t RulePriority(uint32_t rule) const { return RuleField(rule, 1) >> 2; }
+  bool RuleAllows(uint32_t rule) const { return (RuleField(rule, 1) & 1) != 0; }
   bool RuleHasDollar(uint32_t rule) const {
-    return (At(rule * 3 + 1) & 2) != 0;
+    return (RuleField(rule, 1) & 2) != 0;
   }
   uint32_t NodeParent(uint32_t node) const { return NodeField(node, 0); }
   // Wins among the rules that hold for all paths with the node's text as
@@ -87,6 +87,9 @@ class Rules {
     uint32_t low = byte(0) | byte(1) << 8;
     if (width_ == 2) return low == UINT16_MAX ? kNone : low;
     return low | byte(2) << 16 | byte(3) << 24;
+  }
+  uint32_t RuleField(uint32_t rule, size_t field) const {
+    return At(size_t{rule} * 3 + field);
   }
   uint32_t NodeField(uint32_t node, size_t field) const {
     return At(size_t{rules_} * 3 + size_t{node} * 3 + field);
