@@ -32,8 +32,8 @@ RobotsCorpus GenerateRobots(size_t count, uint64_t seed);
 
 // Parses and compiles every file, opens it, and matches it against paths of
 // links and against its own rules. Fails if rules do not open or the two ways
-// of matching differ: this is also the long check on real files. Figures are of
-// the fastest pass: on a shared machine noise only ever adds.
+// of matching differ: this is also the long check on real files. Times are
+// of this thread alone, in the fastest pass: noise only ever adds.
 Status RunBenchRobots(const cli::Setup& setup,
                       const BenchRobotsOptions& options, std::ostream& out);
 
