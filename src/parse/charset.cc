@@ -26,6 +26,14 @@ std::optional<Charset> CharsetOfMark(std::string_view bytes) {
   return std::nullopt;
 }
 
+CharsetHints CharsetHintsOf(const config::ParseSettings& settings,
+                            std::string_view header) {
+  CharsetHints hints;
+  hints.header = header;
+  hints.guess = settings.guess_charset;
+  return hints;
+}
+
 Charset DecideCharset(std::string_view bytes, const CharsetHints& hints) {
   if (auto marked = CharsetOfMark(bytes)) return *marked;
   if (auto named = EncodingOfLabel(hints.header)) {

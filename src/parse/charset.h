@@ -12,6 +12,7 @@
 #include <optional>
 #include <string_view>
 
+#include "config/settings.h"
 #include "parse/encoding.h"
 
 namespace nephila::parse {
@@ -40,6 +41,10 @@ struct CharsetHints {
   bool guess = true;        // false: windows-1252 where nothing is declared
   bool xml = false;         // UTF-8 instead of the last two (XML 1.0 s4.3.3)
 };
+
+// As the settings have it; `header` must outlive the hints.
+CharsetHints CharsetHintsOf(const config::ParseSettings& settings,
+                            std::string_view header);
 
 Charset DecideCharset(std::string_view bytes, const CharsetHints& hints);
 

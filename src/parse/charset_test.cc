@@ -79,6 +79,18 @@ TEST(Charset, AMarkComesBeforeAllElse) {
   EXPECT_EQ(charset.source, CharsetSource::kDefault);
 }
 
+TEST(Charset, ASettingSaysWhetherToGuess) {
+  config::ParseSettings settings;
+  CharsetHints hints = CharsetHintsOf(settings, "");
+  EXPECT_EQ(DecideCharset("caf\xc3\xa9", hints).encoding, Encoding::kUtf8);
+  settings.guess_charset = false;
+  hints = CharsetHintsOf(settings, "");
+  EXPECT_EQ(DecideCharset("caf\xc3\xa9", hints).encoding,
+            Encoding::kWindows1252);
+  hints = CharsetHintsOf(settings, "big5");
+  EXPECT_EQ(DecideCharset("caf\xc3\xa9", hints).encoding, Encoding::kBig5);
+}
+
 TEST(Charset, XmlIsUtf8UnlessItSaysOtherwise) {
   CharsetHints hints;
   hints.xml = true;

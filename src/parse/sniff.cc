@@ -202,6 +202,14 @@ bool IsNosniff(std::string_view header) {
   return EqualsIgnoreCase(TrimSpaces(header.substr(0, comma)), "nosniff");
 }
 
+SniffHints SniffHintsOf(const config::ParseSettings& settings,
+                        std::string_view content_type_options) {
+  SniffHints hints;
+  hints.nosniff = IsNosniff(content_type_options);
+  hints.lenient = settings.lenient_types;
+  return hints;
+}
+
 Sniffed Sniff(const std::optional<MimeType>& declared, std::string_view bytes,
               const SniffHints& hints) {
   bytes = bytes.substr(0, kSniffBytes);

@@ -20,6 +20,7 @@
 #include <string>
 #include <string_view>
 
+#include "config/settings.h"
 #include "parse/mime_type.h"
 
 namespace nephila::parse {
@@ -51,6 +52,10 @@ struct SniffHints {
   bool nosniff = false;  // X-Content-Type-Options: nosniff
   bool lenient = true;   // false: without the crawler's departures
 };
+
+// As the settings have it, and an X-Content-Type-Options header (empty: none).
+SniffHints SniffHintsOf(const config::ParseSettings& settings,
+                        std::string_view content_type_options);
 
 // `declared`: from ExtractMimeType; nothing if there is none.
 Sniffed Sniff(const std::optional<MimeType>& declared, std::string_view bytes,

@@ -220,6 +220,18 @@ TEST(Sniff, WithoutLeniencyTheStandardDecides) {
             "application/rss+xml feed");
 }
 
+TEST(Sniff, ASettingSaysHowLenient) {
+  config::ParseSettings settings;
+  EXPECT_EQ(SniffAs("text/plain", "<html>", SniffHintsOf(settings, "")).kind,
+            ContentKind::kHtml);
+  EXPECT_EQ(
+      SniffAs("text/plain", "<html>", SniffHintsOf(settings, "nosniff")).kind,
+      ContentKind::kText);
+  settings.lenient_types = false;
+  EXPECT_EQ(SniffAs("text/plain", "<html>", SniffHintsOf(settings, "")).kind,
+            ContentKind::kText);
+}
+
 TEST(Sniff, ReadsTheOptionsHeader) {
   EXPECT_TRUE(IsNosniff("nosniff"));
   EXPECT_TRUE(IsNosniff(" NoSniff , x"));
