@@ -203,8 +203,10 @@ class SitemapReader::Impl {
       lines_.Feed(text);
       return;
     }
-    if (!xml_.Feed(text)) Stop(SitemapOutcome::kTooDeep);
+    bool shallow = xml_.Feed(text);
+    // The root stands before all that is deep, whatever came at once.
     if (!entries_.is_sitemap()) Stop(SitemapOutcome::kNoSitemap);
+    if (!shallow) Stop(SitemapOutcome::kTooDeep);
   }
 
   const config::ParseSettings settings_;

@@ -202,6 +202,9 @@ TEST(Sitemap, WhatItIsDoesNotDependOnChunks) {
   while (lines.size() < 1100) lines += "http://a/\n";
   EXPECT_EQ(Read(lines + "\x01").report.outcome, SitemapOutcome::kWhole);
   EXPECT_EQ(Read("\x01" + lines).report.outcome, SitemapOutcome::kNoSitemap);
+  std::string deep(2000, ' ');
+  for (int i = 0; i < 1000; ++i) deep += "<a>";
+  EXPECT_EQ(Read(deep).report.outcome, SitemapOutcome::kNoSitemap);
 }
 
 TEST(Sitemap, FeedsHaveLinksOfManyKinds) {
