@@ -37,16 +37,20 @@ class Repair {
       : fs_(fs), path_(path), options_(options), say_(say) {}
 
   Status Run() {
-    NEPHILA_TRY(report_,
-                VerifyArchive(fs_, path_, options_, [](const Finding&) {}));
     bool moved = false;
-    if (!report_.damages.empty()) {
-      NEPHILA_TRY(moved, MendFraming());
+    // What is cut may leave a record without the line ends behind it, which are
+    // then added: a second round.
+    for (int round = 0; round < 2; ++round) {
+      NEPHILA_TRY(report_,
+                  VerifyArchive(fs_, path_, options_, [](const Finding&) {}));
+      if (report_.damages.empty()) break;
+      NEPHILA_TRY(bool mended, MendFraming());
+      if (!mended) return {};  // refused: left alone
+      moved = true;
     }
     if (!moved && report_.has_index && report_.index_differences == 0) {
       return {};
     }
-    if (!moved && !report_.damages.empty()) return {};  // refused: left alone
     return MendIndex();
   }
 

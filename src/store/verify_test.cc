@@ -419,6 +419,17 @@ TEST(Repair, AddsTheEndThatAPlainRecordLacks) {
   }
 }
 
+TEST(Repair, AddsTheEndThatIsMissingInFrontOfACut) {
+  std::string text = ResponseText("http://a/", "x");
+  for (size_t missing = 0; missing <= 4; ++missing) {
+    MemoryFileSystem fs;
+    Put(fs, "a.warc", text.substr(0, text.size() - missing) + "junk");
+    RepairFile(fs, "a.warc");
+    EXPECT_EQ(Read(fs, "a.warc"), text);
+    EXPECT_TRUE(Verify(fs, "a.warc").report.ok());
+  }
+}
+
 TEST(Repair, RefusesToCutAMemberWithWholeRecords) {
   std::string text = ResponseText("http://a/", "x") +
                      ResponseText("http://b/", std::string(5'000, 'x'));

@@ -242,8 +242,9 @@ Result<ReadState> WarcReader::FinishEnd() {
   }
   proper_end_ = ends == kRecordEnd || (arc_ && ends == "\n");
   bool ended = step != MemberStep::kBytes;
-  if (ended && plain() && !arc_ && ends.size() < kRecordEnd.size() &&
-      kRecordEnd.starts_with(ends)) {
+  lacks_end_ = plain() && !arc_ && ends.size() < kRecordEnd.size() &&
+               kRecordEnd.starts_with(ends);
+  if (ended && lacks_end_) {
     missing_end_bytes_ = kRecordEnd.size() - ends.size();
     return DamageOf(step, "end of the record");
   }
@@ -324,6 +325,12 @@ Result<ScanResult> ScanFrom(
       NEPHILA_TRY(result.state, reader->Finish());
     }
     if (result.state != ReadState::kRecord) break;
+    if (reader->lacks_end()) {
+      result.state = ReadState::kBroken;
+      result.damage = fmt::format("{}: offset {}: the record has no end", path,
+                                  reader->offset());
+      return result;
+    }
     if (visit) NEPHILA_RETURN_IF_ERROR(visit(*reader));
     // Records that share a member are there when all of it is.
     if (reader->ends_member()) result.end = reader->end();

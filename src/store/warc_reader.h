@@ -79,6 +79,10 @@ class WarcReader {
   // what is no WARC).
   bool proper_end() const { return proper_end_; }
 
+  // After Finish: of a file that is not compressed, the line ends behind the
+  // block are not all there though the file goes on. Cut here, it would be
+  // torn.
+  bool lacks_end() const { return lacks_end_; }
   // After kTorn: not 0 if the block is whole and only so many bytes of the line
   // ends behind it are missing (in a file that is not compressed).
   size_t missing_end_bytes() const { return missing_end_bytes_; }
@@ -143,6 +147,7 @@ class WarcReader {
   bool in_record_ = false;
   bool shares_member_ = false;
   bool proper_end_ = false;
+  bool lacks_end_ = false;
   size_t missing_end_bytes_ = 0;
   uint64_t end_ = 0;
 

@@ -207,6 +207,19 @@ TEST(WarcReader, ScansFromAnOffset) {
   }
 }
 
+// Cut behind it, such a record would be torn: a restart may not count it.
+TEST(WarcReader, ScansToARecordWithoutItsEnd) {
+  std::string a = RecordText("resource", "http://a/", "x");
+  for (size_t missing = 1; missing <= 4; ++missing) {
+    MemoryFileSystem fs;
+    Put(fs, "a", a + a.substr(0, a.size() - missing) + "junk");
+    auto scan = ScanFrom(fs, "a", 0);
+    ASSERT_TRUE(scan.has_value());
+    EXPECT_EQ(scan->end, a.size());
+    EXPECT_EQ(scan->state, ReadState::kBroken);
+  }
+}
+
 // Zeros and old data behind the last record, as a loss of power leaves them.
 TEST(WarcReader, CallsATailOfOtherBytesBroken) {
   for (const Codec& codec : Codecs()) {
