@@ -19,8 +19,8 @@
 namespace nephila::bench {
 namespace {
 
-constexpr size_t kSmallestPage = 10 * 1000;
-constexpr size_t kLargestPage = 48 * 1000;
+constexpr size_t kSmallestPage = 10'000;
+constexpr size_t kLargestPage = 48'000;
 // The unit of "CPU per record": the mean HTML page of IRLbot's crawl.
 constexpr double kRecordBytes = 21e3;
 
