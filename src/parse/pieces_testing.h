@@ -1,6 +1,7 @@
 // Feeding a parser in pieces: whole, of 1, 2, 3 bytes, and at random.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
