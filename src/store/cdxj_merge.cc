@@ -150,8 +150,9 @@ CdxjSorter::~CdxjSorter() {
 }
 
 Status CdxjSorter::Add(std::string_view line) {
-  size_t needed = text_.size() + line.size() +
-                  (starts_.size() + 1) * (sizeof(size_t) + sizeof(line));
+  size_t needed =
+      text_.size() + line.size() +
+      (starts_.size() + 1) * (sizeof(size_t) + sizeof(std::string_view));
   if (needed > memory_bytes_ && !starts_.empty()) {
     NEPHILA_RETURN_IF_ERROR(Spill());
   }

@@ -41,7 +41,7 @@ Result<std::string_view, HeaderError> TakeVersion(std::string_view* text) {
   if (end == std::string_view::npos && text->size() < kLongestVersionLine) {
     return Unexpected(HeaderError::kIncomplete);
   }
-  if (end == std::string_view::npos || end >= kLongestVersionLine) {
+  if (end >= kLongestVersionLine) {
     return Unexpected(HeaderError::kNoVersion);
   }
   std::string_view line = TakeLine(text);
