@@ -411,6 +411,17 @@ TEST(CliLinks, KeepsToTheSettings) {
   run = Nephila(
       {"links", "--base", "http://h/", "--set", "parse.resources=false"}, page);
   EXPECT_EQ(JsonLines(run.out).size(), 2u);
+
+  // "Privet, mir" in windows-1251, which nothing declares.
+  std::string text = "\xcf\xf0\xe8\xe2\xe5\xf2, \xec\xe8\xf0. ";
+  std::string russian = "<a href='/\xec\xe8\xf0'>";
+  for (int i = 0; i < 20; ++i) russian += text;
+  run = Nephila({"links", "--base", "http://h/"}, russian);
+  EXPECT_EQ(JsonLines(run.out).at(0)["link"], "http://h/%D0%BC%D0%B8%D1%80");
+  run = Nephila(
+      {"links", "--base", "http://h/", "--set", "parse.guess_charset=false"},
+      russian);
+  EXPECT_EQ(JsonLines(run.out).at(0)["link"], "http://h/%C3%AC%C3%A8%C3%B0");
 }
 
 TEST(CliLinks, SaysWhatIsWrong) {
@@ -434,7 +445,8 @@ TEST(CliBenchLinks, PrintsTheNamesThatScriptsRelyOn) {
   EXPECT_EQ(lines[4]["parser"], "gumbo");
   for (const auto& line : lines) {
     EXPECT_GT(line["mb_per_s"], 0);
-    EXPECT_EQ(line["links"], 50000);
+    EXPECT_GT(line["links"], 10000);
+    EXPECT_EQ(line["links"], lines[0]["links"]);
   }
 }
 

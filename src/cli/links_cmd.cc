@@ -28,8 +28,9 @@ void PrintLine(const ordered_json& line, std::ostream& out) {
       << '\n';
 }
 
-Status ReadPage(std::istream& in, const LinksOptions& options,
-                parse::HtmlReader* reader, parse::Charset* charset) {
+Status ReadPage(std::istream& in, const config::ParseSettings& settings,
+                const LinksOptions& options, parse::HtmlReader* reader,
+                parse::Charset* charset) {
   parse::HtmlPage page(reader);
   std::string piece(kSniffed, '\0');
   bool begun = false;
@@ -37,9 +38,8 @@ Status ReadPage(std::istream& in, const LinksOptions& options,
     in.read(piece.data(), static_cast<std::streamsize>(piece.size()));
     std::string_view bytes(piece.data(), static_cast<size_t>(in.gcount()));
     if (!begun) {
-      parse::CharsetHints hints;
-      hints.header = options.charset;
-      *charset = parse::DecideCharset(bytes, hints);
+      *charset = parse::DecideCharset(
+          bytes, parse::CharsetHintsOf(settings, options.charset));
       page.Begin(*charset);
       begun = true;
     }
@@ -119,7 +119,9 @@ Status RunLinks(const Setup& setup, const LinksOptions& options,
   parse::HtmlReader reader(html, &links);
   parse::Charset charset;
   std::istream& source = options.file.empty() ? in : file;
-  if (Status read = ReadPage(source, options, &reader, &charset); !read) {
+  if (Status read =
+          ReadPage(source, setup.settings.parse, options, &reader, &charset);
+      !read) {
     return read;
   }
   PrintLinks(links, page, charset, out);

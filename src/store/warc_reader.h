@@ -71,7 +71,8 @@ class WarcReader {
   uint64_t end() const { return end_; }
   uint64_t length() const { return end_ - offset_; }
   // After Finish: another record stands in the same member, before or behind
-  // it; no index can name it.
+  // it; no index can name it. The member's checksum stands behind the last of
+  // them: before it is read, damage can look like a record.
   bool shares_member() const { return shares_member_; }
   // After Finish: whether the file can be cut behind it.
   bool ends_member() const { return plain() || place_ != Place::kBetween; }

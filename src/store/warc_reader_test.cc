@@ -23,6 +23,7 @@ struct Seen {
   uint64_t length = 0;
   std::string uri;
   std::string block;
+  bool ends_member = true;  // so that the member's checksum has covered it
 };
 
 struct Reading {
@@ -49,6 +50,7 @@ Reading ReadAll(WarcReader& reader) {
         EXPECT_EQ(seen.block.size(), reader.block_length());
         seen.offset = reader.offset();
         seen.length = reader.length();
+        seen.ends_member = reader.ends_member();
         reading.records.push_back(seen);
         continue;
       }
@@ -238,7 +240,9 @@ TEST(WarcReader, CallsATailOfOtherBytesBroken) {
   }
 }
 
-// No flip of a bit passes for another record where a checksum covers it.
+// No flip of a bit passes for another record where a checksum covers it: in the
+// last record here a length that lies makes two of one, and the first of them
+// is given out before the member's end can tell.
 TEST(WarcReader, SurvivesEveryFlippedBit) {
   for (const Codec& codec : Codecs()) {
     bool checked = std::string_view(codec.name) != "plain";
@@ -251,7 +255,7 @@ TEST(WarcReader, SurvivesEveryFlippedBit) {
       if (auto reader = WarcReader::Open(fs, "a"); reader.has_value()) {
         Reading reading = ReadAll(**reader);
         for (const Seen& seen : reading.records) {
-          if (!checked) break;
+          if (!checked || !seen.ends_member) continue;
           EXPECT_TRUE(std::any_of(
               archive.records.begin(), archive.records.end(),
               [&](const Seen& made) {
