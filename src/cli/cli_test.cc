@@ -424,6 +424,25 @@ TEST(CliLinks, KeepsToTheSettings) {
   EXPECT_EQ(JsonLines(run.out).at(0)["link"], "http://h/%C3%AC%C3%A8%C3%B0");
 }
 
+TEST(CliLinks, ReadsSitemapsAndHeaders) {
+  Finished run = Nephila(
+      {"links", "--base", "http://h/d/", "--header", "Link: <n>; rel=next"},
+      "<urlset><url><loc>http://h/1</loc></url></urlset>");
+  ASSERT_EQ(run.status, 0) << run.err;
+  auto lines = JsonLines(run.out);
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_EQ(lines[0]["link"], "http://h/d/n");
+  EXPECT_EQ(lines[0]["header"], true);
+  EXPECT_EQ(lines[1]["link"], "http://h/1");
+  EXPECT_EQ(lines[1]["tag"], "loc");
+  run = Nephila({"links", "--base", "http://h/", "--header",
+                 "content-type: text/plain; charset=x"},
+                "a <a href=1>");
+  EXPECT_EQ(run.out, "");
+  run = Nephila({"links", "--base", "http://h/", "--header", "nonsense"});
+  EXPECT_EQ(run.status, 2);
+}
+
 TEST(CliLinks, SaysWhatIsWrong) {
   EXPECT_EQ(Nephila({"links"}).status, 2);
   EXPECT_EQ(Nephila({"links", "--base", "x"}).status, 2);

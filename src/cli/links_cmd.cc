@@ -5,12 +5,13 @@
 #include <cerrno>
 #include <fstream>
 #include <istream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "base/text.h"
-#include "parse/html_page.h"
-#include "parse/page_links.h"
+#include "parse/ascii.h"
+#include "parse/page_reader.h"
 #include "parse/query_encoder.h"
 #include "url/parser.h"
 
@@ -19,57 +20,52 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// Enough to declare or betray an encoding.
-constexpr size_t kSniffed = size_t{64} << 10;
-
 // Bytes that are no UTF-8 are shown with U+FFFD: JSON cannot hold them.
 void PrintLine(const ordered_json& line, std::ostream& out) {
   out << line.dump(-1, ' ', false, ordered_json::error_handler_t::replace)
       << '\n';
 }
 
-Status ReadPage(std::istream& in, const config::ParseSettings& settings,
-                const LinksOptions& options, parse::HtmlReader* reader,
-                parse::Charset* charset) {
-  parse::HtmlPage page(reader);
-  std::string piece(kSniffed, '\0');
-  bool begun = false;
-  do {
-    in.read(piece.data(), static_cast<std::streamsize>(piece.size()));
-    std::string_view bytes(piece.data(), static_cast<size_t>(in.gcount()));
-    if (!begun) {
-      *charset = parse::DecideCharset(
-          bytes, parse::CharsetHintsOf(settings, options.charset));
-      page.Begin(*charset);
-      begun = true;
+// The values of the headers that parse reads; `texts` outlive them.
+Result<parse::ResponseHeaders> ReadHeaders(
+    const std::vector<std::string>& texts) {
+  parse::ResponseHeaders headers;
+  for (std::string_view text : texts) {
+    size_t colon = text.find(':');
+    if (colon == std::string_view::npos) {
+      return Unexpected(Error{
+          ErrorCode::kInvalidArgument,
+          fmt::format("--header {}: no colon in it", EscapeForTerminal(text))});
     }
-    page.Feed(bytes);
-  } while (in);
-  page.Finish();
-  if (in.bad()) {
-    return Unexpected(Error{ErrorCode::kIo, "the page cannot be read"});
+    std::string name = LowerAscii(text.substr(0, colon));
+    std::string_view value = parse::TrimSpaces(text.substr(colon + 1));
+    if (name == "content-type") headers.content_type.push_back(value);
+    if (name == "link") headers.link.push_back(value);
+    if (name == "x-content-type-options") headers.content_type_options = value;
   }
-  return {};
+  return headers;
 }
 
-void PrintLinks(const parse::PageLinks& links, const url::Url& page,
-                const parse::Charset& charset, std::ostream& out) {
+void PrintLinks(const parse::PageReader& reader, const url::Url& page,
+                std::ostream& out) {
   url::Url base;
-  links.BaseUrl(page, &base);
-  auto encoder = parse::MakeQueryEncoder(charset.encoding);
+  reader.html().BaseUrl(page, &base);
+  auto encoder = parse::MakeQueryEncoder(reader.charset().encoding);
   url::Url url;
-  for (size_t i = 0; i < links.size(); ++i) {
-    parse::HtmlLink link = links[i];
+  url::Url own_base;
+  for (const parse::PageLink& link : reader.links()) {
+    const url::Url& on = parse::PageReader::BaseOf(link, page, base, &own_base);
     ordered_json line;
-    if (auto parsed = url::Parse(link.value, &base, &url, encoder.get())) {
+    if (auto parsed = url::Parse(link.value, &on, &url, encoder.get())) {
       line["link"] = url.href();
     } else {
       line["raw"] = link.value;
       line["failure"] = url::ParseErrorName(parsed.error());
     }
-    line["tag"] = TagText(link.tag);
-    line["attr"] = AttrText(link.attr);
+    line["tag"] = link.element;
+    line["attr"] = link.attribute;
     line["rel"] = link.rel;
+    if (link.source == parse::LinkSource::kHeader) line["header"] = true;
     if (link.in_svg) line["svg"] = true;
     if (link.in_template) line["template"] = true;
     PrintLine(line, out);
@@ -88,11 +84,21 @@ void PrintMetas(const parse::PageLinks& links, std::ostream& out) {
   }
 }
 
-void PrintDropped(const parse::HtmlCounts& counts, std::ostream& out) {
+void PrintDropped(const parse::PageReader& reader, std::ostream& out) {
   ordered_json dropped = ordered_json::object();
-  for (size_t i = 0; i < counts.dropped.size(); ++i) {
-    if (counts.dropped[i] == 0) continue;
-    dropped[std::string(parse::kLinkDropNames[i])] = counts.dropped[i];
+  auto add = [&dropped](std::string_view reason, uint64_t count) {
+    if (count != 0) dropped[std::string(reason)] = count;
+  };
+  add("header", reader.dropped_header_links());
+  if (const auto& counts = reader.html_counts()) {
+    for (size_t i = 0; i < counts->dropped.size(); ++i) {
+      add(parse::kLinkDropNames[i], counts->dropped[i]);
+    }
+  }
+  if (const auto& sitemap = reader.sitemap()) {
+    for (size_t i = 0; i < sitemap->dropped.size(); ++i) {
+      add(parse::kSitemapDropNames[i], sitemap->dropped[i]);
+    }
   }
   if (!dropped.empty()) PrintLine({{"dropped", dropped}}, out);
 }
@@ -113,23 +119,28 @@ Status RunLinks(const Setup& setup, const LinksOptions& options,
     file.open(options.file, std::ios::binary);
     if (!file) return Unexpected(Error::FromErrno(options.file, errno));
   }
-  parse::HtmlOptions html = parse::OptionsOf(setup.settings.parse);
-  html.text = options.text;
-  parse::PageLinks links;
-  parse::HtmlReader reader(html, &links);
-  parse::Charset charset;
   std::istream& source = options.file.empty() ? in : file;
-  if (Status read =
-          ReadPage(source, setup.settings.parse, options, &reader, &charset);
-      !read) {
-    return read;
+  const std::string body{std::istreambuf_iterator<char>(source), {}};
+  if (source.bad()) {
+    return Unexpected(Error{ErrorCode::kIo, "the page cannot be read"});
   }
-  PrintLinks(links, page, charset, out);
-  if (options.meta) PrintMetas(links, out);
+  NEPHILA_TRY(parse::ResponseHeaders headers, ReadHeaders(options.headers));
+  std::string type;
+  if (!options.charset.empty()) {
+    type = "text/html;charset=" + options.charset;
+    headers.content_type = {type};
+  }
+  parse::PageReader reader(setup.settings.parse, options.text);
+  std::string_view pieces[] = {body};
+  reader.Read(headers, pieces,
+              headers.content_type.empty() ? parse::ReadAs::kHtmlIfText
+                                           : parse::ReadAs::kWhatItIs);
+  PrintLinks(reader, page, out);
+  if (options.meta) PrintMetas(reader.html(), out);
   if (options.text) {
     PrintLine({{"title", reader.title()}, {"text", reader.text()}}, out);
   }
-  PrintDropped(reader.counts(), out);
+  PrintDropped(reader, out);
   return {};
 }
 

@@ -80,7 +80,8 @@ class Nephila : public Program {
   void AddLinks() {
     CLI::App* verb = AddVerb(
         "links",
-        "Find the links of a page: nephila links --base URL [FILE]\n"
+        "Find the links of a page, sitemap or feed: nephila links --base URL "
+        "[FILE]\n"
         "Prints a line of JSON for each; without a file it reads its input",
         [this](const Setup& setup) -> Status {
           if (links_files_.size() > 1) {
@@ -97,6 +98,11 @@ class Nephila : public Program {
     verb->add_option("--charset", links_.charset,
                      "The page's encoding, as a server would name it")
         ->type_name("LABEL");
+    verb->add_option("--header", links_.headers,
+                     "A header of the response, as 'Content-Type: text/xml'; "
+                     "may be repeated")
+        ->type_name("LINE")
+        ->allow_extra_args(false);
     verb->add_flag("--text", links_.text, "A line with title and text too");
     verb->add_flag("--meta", links_.meta, "A line for each meta element too");
   }
