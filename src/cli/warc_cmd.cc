@@ -100,7 +100,7 @@ class Lister {
 
  private:
   void PrintJson(const nlohmann::ordered_json& line) {
-    out_ << line.dump(-1, ' ', false,
+    out_ << line.dump(-1, ' ', true,
                       nlohmann::ordered_json::error_handler_t::replace)
          << '\n';
   }
@@ -192,13 +192,21 @@ class Cat {
       take_apart ? http.Feed(piece, sink) : Put(piece);
     }
     if (take_apart) http.Finish(sink);
+    auto decoded = store::DecodeState::kWhole;
     if (decoder != nullptr) {
-      decoder->Finish([this](std::string_view plain) { Put(plain); });
+      decoded = decoder->Finish([this](std::string_view plain) { Put(plain); });
     }
     NEPHILA_TRY(ReadState state, reader.Finish());
     if (state != ReadState::kRecord) {
       return Damaged(fmt::format("{}: offset {}: {}", reader.path(),
                                  reader.damage_offset(), reader.damage()));
+    }
+    if (decoded == store::DecodeState::kCut ||
+        decoded == store::DecodeState::kBroken) {
+      return Damaged(
+          fmt::format("{}: offset {}: the content coding of the "
+                      "payload is damaged; this is what it gave",
+                      reader.path(), reader.offset()));
     }
     if (!options_.payload && !options_.decode) Put(store::kRecordEnd);
     return {};
@@ -270,6 +278,9 @@ Status TakeCdxj(const WarcCatOptions& options, std::string* path,
 Status CheckOne(FileSystem& fs, const std::string& path,
                 const WarcVerifyOptions& options, std::ostream& out, bool* ok) {
   std::string shown = EscapeForTerminal(path);
+  if (options.repair && path.ends_with(".open")) {
+    return Usage(shown + ": a crawl writes it, and mends it when it goes on");
+  }
   auto print = [&](const store::Finding& finding) {
     bool error = finding.severity == store::Severity::kError;
     if (!error && options.quiet) return;
@@ -330,10 +341,19 @@ Status CopyTo(FileSystem& fs, const std::string& path, std::ostream& out) {
   }
 }
 
+// An index that lacks records is written all the same, and said to.
+Status CheckComplete(const store::IndexCounts& counts) {
+  if (counts.damages + counts.sharing == 0) return {};
+  return Damaged(fmt::format(
+      "the index lacks what is behind {} damaged places, and {} records that "
+      "share a compressed member (see nephila warc verify)",
+      counts.damages, counts.sharing));
+}
+
 // The lines of archives go through a sorter, and its output is merged with the
 // indexes that are sorted already.
 Status IndexAll(FileSystem& fs, const std::vector<std::string>& files,
-                const std::string& output) {
+                const std::string& output, store::IndexCounts* sum) {
   std::vector<std::string> sorted;
   std::string own = output + ".own";
   store::CdxjSorter sorter(fs, own);
@@ -344,10 +364,13 @@ Status IndexAll(FileSystem& fs, const std::vector<std::string>& files,
       continue;
     }
     any = true;
-    NEPHILA_RETURN_IF_ERROR(store::IndexArchive(
-        fs, path, store::BaseName(path), [&](const store::CdxjLine& line) {
-          return sorter.Add(FormatCdxj(line));
-        }));
+    NEPHILA_TRY(const store::IndexCounts counts,
+                store::IndexArchive(fs, path, store::IndexedName(path),
+                                    [&](const store::CdxjLine& line) {
+                                      return sorter.Add(FormatCdxj(line));
+                                    }));
+    sum->damages += counts.damages;
+    sum->sharing += counts.sharing;
   }
   if (any) {
     NEPHILA_RETURN_IF_ERROR(sorter.Finish());
@@ -432,19 +455,26 @@ Status RunWarcIndex(FileSystem& fs, const WarcIndexOptions& options,
   if (options.beside && options.output) {
     return Usage("warc index: --beside and --output exclude each other");
   }
+  store::IndexCounts sum;
   if (options.beside) {
     for (const std::string& path : options.files) {
-      NEPHILA_TRY(uint64_t lines, store::RebuildIndex(fs, path));
+      NEPHILA_TRY(const store::IndexCounts counts,
+                  store::RebuildIndex(fs, path));
+      sum.damages += counts.damages;
+      sum.sharing += counts.sharing;
       out << fmt::format("{}: {} lines\n",
-                         EscapeForTerminal(store::IndexPathOf(path)), lines);
+                         EscapeForTerminal(store::IndexPathOf(path)),
+                         counts.lines);
     }
-    return {};
+  } else if (options.output) {
+    NEPHILA_RETURN_IF_ERROR(IndexAll(fs, options.files, *options.output, &sum));
+  } else {
+    NEPHILA_TRY(auto folder, TemporaryFolder::Make());
+    std::string scratch = folder->path() + "/index";
+    NEPHILA_RETURN_IF_ERROR(IndexAll(fs, options.files, scratch, &sum));
+    NEPHILA_RETURN_IF_ERROR(CopyTo(fs, scratch, out));
   }
-  if (options.output) return IndexAll(fs, options.files, *options.output);
-  NEPHILA_TRY(auto folder, TemporaryFolder::Make());
-  std::string scratch = folder->path() + "/index";
-  NEPHILA_RETURN_IF_ERROR(IndexAll(fs, options.files, scratch));
-  return CopyTo(fs, scratch, out);
+  return CheckComplete(sum);
 }
 
 }  // namespace nephila::cli

@@ -235,6 +235,35 @@ TEST_F(WarcCmd, IndexGoesToTheOutput) {
   EXPECT_NE(line.find("\"filename\": \"example.warc.gz\""), std::string::npos);
 }
 
+TEST_F(WarcCmd, RepairLeavesTheFileOfACrawlAlone) {
+  Put("x.warc.open", Record("http://a/", Page("x")).substr(0, 100));
+  auto status = RunWarcVerify(fs_, {{"x.warc.open"}, true, false}, out_);
+  ASSERT_FALSE(status.has_value());
+  EXPECT_EQ(status.error().code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(Read("x.warc.open").size(), 100u);
+}
+
+TEST_F(WarcCmd, IndexSaysWhatItLacks) {
+  Put("x.warc", Record("http://a/", Page("x")) + "rubbish" +
+                    Record("http://b/", Page("y")));
+  auto status = RunWarcIndex(fs_, {{"x.warc"}, "out.cdxj", false}, out_);
+  ASSERT_FALSE(status.has_value());
+  EXPECT_NE(status.error().message.find("1 damaged"), std::string::npos);
+  std::string index = Read("out.cdxj");
+  EXPECT_NE(index.find("http://a/"), std::string::npos);
+  EXPECT_NE(index.find("http://b/"), std::string::npos);
+}
+
+TEST_F(WarcCmd, GivesUpWhereEverythingIsDamaged) {
+  std::string lines;
+  for (int i = 0; i < 20'000; ++i) lines += "WARC/1.0\r\n\r\n";
+  Put("x.warc", lines);
+  auto status = RunWarcLs(fs_, {{"x.warc"}, false}, out_);
+  ASSERT_FALSE(status.has_value());
+  EXPECT_NE(status.error().message.find("more than"), std::string::npos)
+      << status.error().message;
+}
+
 TEST_F(WarcCmd, WantsFiles) {
   EXPECT_FALSE(RunWarcLs(fs_, {}, out_).has_value());
   EXPECT_FALSE(RunWarcVerify(fs_, {}, out_).has_value());

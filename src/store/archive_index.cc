@@ -89,4 +89,11 @@ std::string_view BaseName(std::string_view path) {
   return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
+std::string_view IndexedName(std::string_view path) {
+  constexpr std::string_view kOpen = ".open";
+  std::string_view name = BaseName(path);
+  if (name.ends_with(kOpen)) name.remove_suffix(kOpen.size());
+  return name;
+}
+
 }  // namespace nephila::store

@@ -42,5 +42,7 @@ Result<IndexCounts> IndexArchive(
 std::string IndexPathOf(std::string_view archive_path);
 // What stands behind the last slash.
 std::string_view BaseName(std::string_view path);
+// What an index calls an archive: its name when it is finished.
+std::string_view IndexedName(std::string_view path);
 
 }  // namespace nephila::store

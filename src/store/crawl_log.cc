@@ -211,6 +211,8 @@ Result<std::unique_ptr<CrawlLog>> CrawlLog::OpenAt(FileSystem& fs,
 }
 
 Unexpected<Error> CrawlLog::Break(Error error) {
+  // A sync may fail for want of space too, and is not to be tried again.
+  if (error.code == ErrorCode::kNoSpace) error.code = ErrorCode::kIo;
   broken_ = error;
   return Unexpected(std::move(error));
 }

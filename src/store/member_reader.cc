@@ -77,6 +77,13 @@ Result<std::unique_ptr<MemberReader>> MemberReader::Open(
                             path + ": compressed by lz4, which no standard of "
                                    "archives knows; decompress it first"});
   }
+  // Damaged at its very beginning, the name is all that tells.
+  if (!begins("WARC") && !begins("file")) {
+    std::string_view name = path;
+    if (name.ends_with(".open")) name.remove_suffix(5);
+    if (name.ends_with(".gz")) return OpenGzip(std::move(file), options);
+    if (name.ends_with(".zst")) return OpenZstd(std::move(file), options);
+  }
   return std::unique_ptr<MemberReader>(
       std::make_unique<PlainReader>(std::move(file), options));
 }

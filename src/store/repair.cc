@@ -73,10 +73,19 @@ class Repair {
     bool tail_only = report_.damages.size() == 1 && last.end == report_.size;
     if (tail_only && last.missing_end_bytes > 0) {
       NEPHILA_RETURN_IF_ERROR(AddEnd(last.missing_end_bytes));
-    } else {
-      NEPHILA_RETURN_IF_ERROR(SaveDamages());
-      NEPHILA_RETURN_IF_ERROR(tail_only ? CutTail(last.begin) : CopyWhole());
+      return true;
     }
+    if (report_.records == 0) {
+      Say("not repaired: there is no whole record in it; is it an archive?");
+      return false;
+    }
+    if (report_.is_arc) {
+      Say("not repaired: an ARC, in which what is whole behind damage cannot "
+          "be told from it");
+      return false;
+    }
+    NEPHILA_RETURN_IF_ERROR(SaveDamages());
+    NEPHILA_RETURN_IF_ERROR(tail_only ? CutTail(last.begin) : CopyWhole());
     return true;
   }
 
@@ -141,9 +150,9 @@ class Repair {
   }
 
   Status MendIndex() {
-    NEPHILA_TRY(uint64_t lines, RebuildIndex(fs_, path_));
+    NEPHILA_TRY(const IndexCounts counts, RebuildIndex(fs_, path_));
     Say(fmt::format("index {} made again with {} lines", IndexPathOf(path_),
-                    lines));
+                    counts.lines));
     return {};
   }
 
@@ -162,13 +171,15 @@ Status RepairArchive(FileSystem& fs, const std::string& path,
   return Repair(fs, path, options, say).Run();
 }
 
-Result<uint64_t> RebuildIndex(FileSystem& fs, const std::string& path) {
+Result<IndexCounts> RebuildIndex(FileSystem& fs, const std::string& path) {
   CdxjSorter sorter(fs, IndexPathOf(path));
-  auto counts = IndexArchive(
-      fs, path, BaseName(path),
-      [&sorter](const CdxjLine& line) { return sorter.Add(FormatCdxj(line)); });
-  if (!counts) return Unexpected(std::move(counts).error());
-  return sorter.Finish();
+  NEPHILA_TRY(
+      const IndexCounts counts,
+      IndexArchive(fs, path, IndexedName(path), [&](const CdxjLine& line) {
+        return sorter.Add(FormatCdxj(line));
+      }));
+  NEPHILA_RETURN_IF_ERROR(sorter.Finish());
+  return counts;
 }
 
 }  // namespace nephila::store

@@ -8,7 +8,8 @@
 //
 // Nothing waits for the disk but the writes themselves: the caller calls Sync
 // once a second, notes position() in its checkpoint after that, and calls
-// Covered when the checkpoint is durable. OpenAt goes back to such a position.
+// Covered when the checkpoint is durable. OpenAt goes on behind such a
+// position: what was written whole after it is kept.
 //
 // Threads: one. Memory: `store.revisit_memory`, `store.index_memory`, and about
 // 3 MiB. Cost: docs/performance.md.

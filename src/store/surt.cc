@@ -453,7 +453,7 @@ std::string EscapeSpace(std::string_view text) {
   out.reserve(text.size());
   for (char c : text) {
     auto byte = static_cast<unsigned char>(c);
-    if (byte <= ' ' || byte == 0x7f) {
+    if (byte <= ' ' || byte >= 0x7f) {
       constexpr std::string_view kHex = "0123456789abcdef";
       out += '%';
       out += kHex[byte >> 4];

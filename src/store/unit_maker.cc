@@ -85,7 +85,8 @@ std::string HeadText(std::string_view head, bool chunks_undone) {
     const size_t end = std::min(head.find('\n'), head.size() - 1) + 1;
     const std::string_view line = head.substr(0, end);
     head.remove_prefix(end);
-    ended = TrimSpace(line).empty() || TrimSpace(line) == "\n";
+    // Nothing else: a line of blanks goes on with the one before it.
+    ended = line == "\r\n" || line == "\n";
     if (first) {
       AppendFirstLine(line, &text);
     } else {
@@ -154,9 +155,16 @@ void UnitMaker::ReadHead() {
 
 void UnitMaker::TakeDigests() {
   digester_.Begin();
-  digester_.AddToBlock(head_text_);
   payload_.bytes = 0;
-  if (page_->transfer_coding == item::TransferCoding::kChunked) {
+  // Of what is no HTTP all is payload: no reader can tell where it begins.
+  const bool opaque = page_->kind != item::FetchKind::kDns && !head_;
+  if (opaque) {
+    digester_.AddToBoth(head_text_);
+    payload_.bytes = head_text_.size();
+  } else {
+    digester_.AddToBlock(head_text_);
+  }
+  if (!opaque && page_->transfer_coding == item::TransferCoding::kChunked) {
     ChunkedDecoder decoder;
     const ByteSink sink = [this](std::string_view piece) {
       digester_.AddToPayload(piece);
@@ -244,6 +252,8 @@ NewRecord UnitMaker::Revisit(const Original& original,
   record.header.Add("WARC-Block-Digest", SmallDigest(head_text_));
   if (profile == kIdenticalPayload) {
     record.header.Add("WARC-Payload-Digest", payload_.digest.Text());
+    // The payload is left out (ISO 28500:2017 s6.7.2).
+    record.header.Add("WARC-Truncated", "length");
   }
   record.header.Add("Content-Type", "application/http; msgtype=response");
   head_block_[0] = head_text_;

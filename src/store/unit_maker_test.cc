@@ -244,6 +244,15 @@ TEST_F(UnitMakerTest, WhatIsNoHttpIsKeptAsItCame) {
   page.page.response_head = "ICY 200 OK\r\n\r\n";
   const auto records = Write(page);
   EXPECT_EQ(records[1].block, "ICY 200 OK\r\n\r\nbody");
+  EXPECT_EQ(records[1].header.payload_digest(), Sha1("ICY 200 OK\r\n\r\nbody"));
+}
+
+TEST_F(UnitMakerTest, ALineOfBlanksDoesNotEndAHead) {
+  TestPage page("http://example.com/", "body");
+  page.page.response_head =
+      "HTTP/1.1 200 OK\r\nA: b\r\n \r\nContent-Type: text/html\r\n\r\n";
+  const auto records = Write(page);
+  EXPECT_EQ(records[1].block, std::string(page.page.response_head) + "body");
   EXPECT_EQ(records[1].header.payload_digest(), Sha1("body"));
 }
 

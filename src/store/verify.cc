@@ -28,6 +28,7 @@ class Verifier {
   Result<VerifyReport> Run() {
     NEPHILA_TRY(auto reader, WarcReader::Open(fs_, path_, options_.reader));
     NEPHILA_TRY(report_.size, reader->FileSize());
+    report_.is_arc = reader->is_arc();
     NEPHILA_TRY(report_.has_index, fs_.Exists(IndexPathOf(path_)));
     report_.has_index = report_.has_index && options_.index;
     while (true) {
@@ -89,15 +90,15 @@ class Verifier {
   // A second, quick reading of the archive: the index is small beside it, and
   // both passes stay simple.
   Status CompareIndex() {
-    auto counts = IndexArchive(fs_, path_, BaseName(path_),
+    auto counts = IndexArchive(fs_, path_, IndexedName(path_),
                                [this](const CdxjLine& line) -> Status {
                                  index_.AddRecord(line);
                                  return {};
                                });
     if (!counts) return Unexpected(std::move(counts).error());
     std::string index_path = IndexPathOf(path_);
-    auto differences =
-        index_.Compare(fs_, index_path, BaseName(path_), [&](std::string what) {
+    auto differences = index_.Compare(
+        fs_, index_path, IndexedName(path_), [&](std::string what) {
           Report({Severity::kError, 0,
                   fmt::format("{}: {}", index_path, std::move(what))});
         });

@@ -15,6 +15,7 @@
 
 #include "base/file.h"
 #include "base/result.h"
+#include "store/archive_index.h"
 #include "store/record_check.h"
 #include "store/warc_reader.h"
 
@@ -48,6 +49,7 @@ struct VerifyReport {
   uint64_t notes = 0;
   std::vector<DamagedRange> damages;  // by offset
   uint64_t size = 0;                  // of the file
+  bool is_arc = false;
   bool has_index = false;
   uint64_t index_differences = 0;
   bool ok() const { return errors == 0; }
@@ -68,7 +70,7 @@ Status RepairArchive(FileSystem& fs, const std::string& path,
                      const VerifyOptions& options,
                      const std::function<void(std::string)>& say);
 
-// Writes the index of an archive to its place beside it; returns its lines.
-Result<uint64_t> RebuildIndex(FileSystem& fs, const std::string& path);
+// Writes the index of an archive to its place beside it.
+Result<IndexCounts> RebuildIndex(FileSystem& fs, const std::string& path);
 
 }  // namespace nephila::store

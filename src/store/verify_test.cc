@@ -322,6 +322,24 @@ TEST_P(RepairTest, CutsATornTailAndKeepsItAside) {
   }
 }
 
+TEST_P(RepairTest, GoesByTheNameIfTheBeginningIsGone) {
+  std::string bytes = members_[0] + members_[1] + members_[2];
+  bytes.replace(0, 4, "\0\0\0\0", 4);
+  Put(fs_, path(), bytes);
+  RepairFile(fs_, path());
+  ExpectRight(2);
+}
+
+TEST(Repair, LeavesWhatHoldsNoRecordAlone) {
+  MemoryFileSystem fs;
+  std::string photo = "\xff\xd8\xff\xe0 not an archive";
+  Put(fs, "photo.jpg", photo);
+  auto said = RepairFile(fs, "photo.jpg");
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_NE(said[0].find("not repaired"), std::string::npos);
+  EXPECT_EQ(Read(fs, "photo.jpg"), photo);
+}
+
 TEST_P(RepairTest, CutsZerosBehindTheEnd) {
   Put(fs_, path(), members_[0] + std::string(5'000, '\0'));
   RepairFile(fs_, path());

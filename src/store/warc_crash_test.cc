@@ -275,6 +275,7 @@ TEST(WarcFaultTest, AFullDiskAnywherePassesUnlessItMeetsASync) {
       EXPECT_EQ(CountUnits(disk), kUnits);
     } else {
       EXPECT_TRUE(sync) << status.error().message;
+      EXPECT_EQ(status.error().code, ErrorCode::kIo) << "not to be retried";
     }
     disk.KillProcess();
     GoOn(crawl, disk, "full disk");

@@ -295,6 +295,12 @@ Result<bool> WarcReader::RecordFollows() {
 
 Result<bool> WarcReader::Resync() {
   NEPHILA_CHECK(damage_state_ != ReadState::kEnd);
+  // Each search may look at max_header_bytes in vain.
+  if (++resyncs_ > options_.max_damages) {
+    return Unexpected(Error{ErrorCode::kCorruption,
+                            fmt::format("{}: damaged in more than {} places",
+                                        path(), options_.max_damages)});
+  }
   // A torn record may be one whose length lies: look from its beginning.
   // Behind bytes that were no record none can begin before them.
   uint64_t from = damage_offset_ + 1;

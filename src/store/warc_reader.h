@@ -32,6 +32,7 @@ enum class ReadState : uint8_t { kRecord, kEnd, kTorn, kBroken };
 
 struct ReaderOptions {
   size_t max_header_bytes = kLongestHeader;
+  size_t max_damages = 10'000;  // of a file; more is no archive any more
   MemberOptions member = {};
 };
 
@@ -101,6 +102,7 @@ class WarcReader {
   void Seek(uint64_t offset);
 
   ArchiveCodec codec() const { return members_->codec(); }
+  bool is_arc() const { return arc_; }
   const std::string& path() const { return members_->file().path(); }
   Result<uint64_t> FileSize() { return members_->file().Size(); }
 
@@ -138,6 +140,7 @@ class WarcReader {
   size_t leading_ends_ = 0;  // line ends in front of the member's first record
   uint64_t records_in_member_ = 0;
   bool arc_ = false;
+  size_t resyncs_ = 0;
 
   WarcHeader header_;
   uint64_t offset_ = 0;

@@ -71,7 +71,9 @@ Status WarcWriter::Recover(std::optional<Position> checkpoint) {
   for (const std::string& name : found.leftovers) {
     NEPHILA_RETURN_IF_ERROR(fs_.Remove(PathOf(name)));
   }
+  bool has_marked = mark == Position{};
   for (const ArchiveName& name : found.files) {
+    has_marked = has_marked || name.serial == mark.serial;
     if (name.serial >= mark.serial) {
       NEPHILA_RETURN_IF_ERROR(NameAgain(name.Text()));
     }
@@ -87,7 +89,7 @@ Status WarcWriter::Recover(std::optional<Position> checkpoint) {
     }
     NEPHILA_RETURN_IF_ERROR(CheckFinished(name, mark));
   }
-  if (position_ < mark) {
+  if (!has_marked || position_ < mark) {
     return Lost(fmt::format(
         "{}: archive {} with {} bytes is missing, which a checkpoint names",
         options_.folder, mark.serial, mark.offset));

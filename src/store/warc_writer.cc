@@ -56,6 +56,8 @@ std::string WarcWriter::NewRecordId() {
 }
 
 Unexpected<Error> WarcWriter::Break(Error error) {
+  // A sync may fail for want of space too, and is not to be tried again.
+  if (error.code == ErrorCode::kNoSpace) error.code = ErrorCode::kIo;
   broken_ = error;
   return Unexpected(std::move(error));
 }
