@@ -60,17 +60,6 @@ void TakeWord(std::string_view word, RobotsDirectives* out) {
   ++(known ? out->known : out->unknown);
 }
 
-// What stands between two commas: a word, or several with only blanks between
-// them, as careless pages have it.
-void TakeWords(std::string_view text, RobotsDirectives* out) {
-  while (!(text = Trim(text)).empty()) {
-    size_t end = 0;
-    while (end < text.size() && !IsBlank(text[end]) && text[end] != ';') ++end;
-    if (end > 0) TakeWord(text.substr(0, end), out);
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-}
-
 bool IsOurName(std::string_view name, std::string_view agent) {
   std::string_view token = ProductToken(name);
   return !token.empty() && SameToken(token, ProductToken(agent));
@@ -95,34 +84,80 @@ bool BelongsToDate(std::string_view part) {
   return !part.empty() && part[0] >= '0' && part[0] <= '9';
 }
 
-RobotsDirectives Read(std::string_view text, std::string_view agent,
-                      bool with_names) {
-  RobotsDirectives directives;
-  bool ours = true;
-  bool after_date = false;
-  for (std::string_view rest = text; !rest.empty();) {
-    std::string_view part = TakePart(&rest);
-    if (after_date && BelongsToDate(part)) continue;
-    after_date = false;
-    size_t colon = part.find(':');
-    std::string_view key = Trim(part.substr(0, colon));
-    if (colon != std::string_view::npos && !Contains(kKnownKeys, key)) {
-      if (with_names) {
-        ours = IsForUs(key, agent);
-        part = Trim(part.substr(colon + 1));
-        colon = part.find(':');
-        key = Trim(part.substr(0, colon));
-      }
-    }
-    if (colon != std::string_view::npos && Contains(kKnownKeys, key)) {
-      after_date = Same(key, "unavailable_after");
-      if (ours) ++directives.known;
-      continue;
-    }
-    if (ours) TakeWords(part, &directives);
-  }
-  return directives;
+// The next word of a part, up to a blank or a semicolon; moves *rest behind it.
+// Careless pages have several words between two commas.
+std::string_view NextWord(std::string_view* rest) {
+  auto ends = [](char c) { return IsBlank(c) || c == ';'; };
+  while (!rest->empty() && ends(rest->front())) rest->remove_prefix(1);
+  size_t end = 0;
+  while (end < rest->size() && !ends((*rest)[end])) ++end;
+  std::string_view word = rest->substr(0, end);
+  rest->remove_prefix(end);
+  return word;
 }
+
+class Reader {
+ public:
+  Reader(std::string_view agent, bool with_names)
+      : agent_(agent), with_names_(with_names) {}
+
+  RobotsDirectives Read(std::string_view text) {
+    while (!text.empty()) {
+      std::string_view part = TakePart(&text);
+      if (after_date_ && BelongsToDate(part)) continue;
+      after_date_ = false;
+      TakeAll(part);
+    }
+    return directives_;
+  }
+
+ private:
+  void TakeAll(std::string_view part) {
+    bool first = true;
+    while (true) {
+      std::string_view word = NextWord(&part);
+      if (word.empty()) return;
+      // "name : noindex" is "name: noindex".
+      std::string_view behind = part;
+      bool apart = NextWord(&behind) == ":";
+      if (apart) part = behind;
+      size_t colon = apart ? word.size() : word.find(':');
+      if (colon == std::string_view::npos) {
+        if (ours_) TakeWord(word, &directives_);
+      } else if (!TakeKey(word.substr(0, colon),
+                          word.substr(std::min(colon + 1, word.size())), first,
+                          &part)) {
+        return;
+      }
+      first = false;
+    }
+  }
+
+  // A word with a colon in it: a key that is known, with its value, or the name
+  // of a crawler, which is the first word of a part. False: nothing that
+  // follows in the part is a word.
+  bool TakeKey(std::string_view key, std::string_view value, bool first,
+               std::string_view* part) {
+    if (Contains(kKnownKeys, key)) {
+      if (ours_) ++directives_.known;
+      if (Same(key, "unavailable_after")) {
+        after_date_ = true;
+        return false;
+      }
+      if (value.empty()) NextWord(part);
+      return true;
+    }
+    if (with_names_ && first) ours_ = IsForUs(key, agent_);
+    if (!value.empty() && ours_) TakeWord(value, &directives_);
+    return true;
+  }
+
+  const std::string_view agent_;
+  const bool with_names_;
+  bool ours_ = true;
+  bool after_date_ = false;
+  RobotsDirectives directives_;
+};
 
 }  // namespace
 
@@ -135,7 +170,7 @@ void RobotsDirectives::Add(const RobotsDirectives& other) {
 
 RobotsDirectives ReadXRobotsTag(std::string_view value,
                                 std::string_view agent) {
-  return Read(value, agent, true);
+  return Reader(agent, true).Read(value);
 }
 
 bool IsMetaRobots(std::string_view name, std::string_view agent) {
@@ -146,7 +181,7 @@ bool IsMetaRobots(std::string_view name, std::string_view agent) {
 RobotsDirectives ReadMetaRobots(std::string_view name, std::string_view content,
                                 std::string_view agent) {
   if (!IsMetaRobots(name, agent)) return {};
-  return Read(content, agent, false);
+  return Reader(agent, false).Read(content);
 }
 
 PageUse UseOfPage(const RobotsDirectives& header, const RobotsDirectives& meta,

@@ -74,6 +74,14 @@ TEST(RobotsDirectives, DirectivesWithValuesAreNoNames) {
   EXPECT_EQ(seen.known, 2u);
 }
 
+TEST(RobotsDirectives, BlanksInPlaceOfCommasLoseNothing) {
+  EXPECT_EQ(Says(Meta("robots", "max-snippet:-1 noindex")), "i");
+  EXPECT_EQ(Says(Meta("robots", "max-snippet: -1; noindex")), "i");
+  EXPECT_EQ(Says(Header("noindex max-image-preview:large")), "i");
+  EXPECT_EQ(Says(Header("noindex max-image-preview:large, nofollow")), "if");
+  EXPECT_EQ(Says(Header("otherbot: noindex nofollow")), "-");
+}
+
 TEST(RobotsDirectives, WordsForUsAreCounted) {
   RobotsDirectives seen = Header("noarchive, NOODP, nonsense, noindex");
   EXPECT_EQ(seen.known, 3u);

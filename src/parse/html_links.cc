@@ -45,6 +45,7 @@ class HtmlReader::ImplOf final : public HtmlReader::Impl {
     title_.Clear();
     text_.Clear();
     run_.clear();
+    decoder_ = {};
   }
   void Feed(std::string_view bytes) override { tokenizer_.Feed(bytes); }
   void Finish() override {
@@ -121,7 +122,10 @@ class HtmlReader::ImplOf final : public HtmlReader::Impl {
     }
     Tag tag = FindTag(name);
     if (tag == Tag::kForm && templates_ == 0) form_open_ = false;
-    if (tag == Tag::kTemplate && templates_ > 0) --templates_;
+    // SVG has no templates: what is called so there is another element.
+    if (tag == Tag::kTemplate && templates_ > 0 && !foreign_.InForeign()) {
+      --templates_;
+    }
     if (foreign_.active()) foreign_.OnEndTag(tag, name);
     if constexpr (kText) {
       if ((FlagsOf(tag) & kBlock) != 0) text_.Break();
@@ -134,6 +138,7 @@ class HtmlReader::ImplOf final : public HtmlReader::Impl {
     TextWriter* writer = WriterOf();
     if (writer == nullptr || writer->full()) return;
     if (transcoder_ != nullptr) {
+      if (kind != run_kind_ && !run_.empty()) FlushRun();
       run_.append(raw);
       run_kind_ = kind;
       if (run_.size() > kLongestRun) FlushLongRun();

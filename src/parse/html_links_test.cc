@@ -322,11 +322,61 @@ TEST(HtmlLinks, KeepsABoundedNumberOfMetaElements) {
   reader.Begin();
   std::string page;
   for (int i = 0; i < 300; ++i) page += "<meta name=a content=b>";
-  page += "<meta name=a content='" + std::string(5000, 'x') + "'>";
+  page += "<meta name=robots content='noindex" + std::string(5000, ' ') + "'>";
   reader.Feed(page);
   reader.Finish();
-  EXPECT_EQ(links.metas(), PageLinks::kMaxMetas);
-  EXPECT_EQ(links.dropped_metas(), 45U);
+  ASSERT_EQ(links.metas(), 301U);
+  EXPECT_EQ(links.meta(300).content.size(), PageLinks::kLongestMeta);
+  EXPECT_TRUE(links.meta(300).content.starts_with("noindex"));
+  EXPECT_EQ(links.dropped_metas(), 0U);
+  for (int i = 0; i < 20'000; ++i) reader.Feed("<meta name=a content=b>");
+  EXPECT_GT(links.dropped_metas(), 0U);
+  EXPECT_LT(links.metas(), 20'000U);
+}
+
+TEST(HtmlLinks, BoundsTheRelOfLinksInASrcset) {
+  PageLinks links;
+  HtmlReader reader({}, &links);
+  reader.Begin();
+  reader.Feed("<link rel='icon " + std::string(100'000, 'x') +
+              "' imagesrcset='a, b, c'>");
+  reader.Finish();
+  ASSERT_EQ(links.size(), 3U);
+  EXPECT_EQ(links[0].rel, "icon");
+  EXPECT_EQ(links[0].rel.data(), links[2].rel.data());
+}
+
+TEST(HtmlLinks, DropsRelativeLinksOnABaseThatIsTooLong) {
+  PageLinks links;
+  HtmlReader reader({}, &links);
+  reader.Begin();
+  reader.Feed("<base href='http://b/" + std::string(9000, 'x') +
+              "'><a href=y><a href='http://c/'><a href='?a:b'>");
+  reader.Finish();
+  ASSERT_EQ(links.size(), 1U);
+  EXPECT_EQ(links[0].value, "http://c/");
+}
+
+TEST(HtmlLinks, TakesNoDataForALinkHoweverItIsWritten) {
+  PageLinks links;
+  HtmlReader reader({}, &links);
+  reader.Begin();
+  reader.Feed("<img src='&#100;ata:x'><img src=' DATA:y'><img src=z>");
+  reader.Finish();
+  ASSERT_EQ(links.size(), 1U);
+  EXPECT_EQ(links[0].value, "z");
+}
+
+TEST(HtmlLinks, ATemplateOfSvgIsNone) {
+  PageLinks links;
+  HtmlReader reader({}, &links);
+  reader.Begin();
+  reader.Feed(
+      "<template><svg><template></template></svg><a href=inert></template>"
+      "<a href=live>");
+  reader.Finish();
+  ASSERT_EQ(links.size(), 1U);
+  EXPECT_EQ(links[0].value, "live");
 }
 
 TEST(HtmlLinks, PagesDoNotReachIntoEachOther) {

@@ -8,6 +8,14 @@
 namespace nephila::parse {
 namespace {
 
+constexpr size_t kLongestRel = 256;
+
+// Whether a link stands on no base (URL s4.4, "scheme state").
+bool HasScheme(std::string_view value) {
+  size_t colon = value.find_first_of(":/?#");
+  return colon != std::string_view::npos && colon > 0 && value[colon] == ':';
+}
+
 static_assert(static_cast<size_t>(Attr::kCount) <= 32);
 
 constexpr uint32_t WantedOf(Tag tag) {
@@ -143,6 +151,7 @@ void LinkFinder::Begin(Transcoder* transcoder) {
   transcoder_ = transcoder;
   counts_ = {};
   base_known_ = false;
+  base_lost_ = false;
 }
 
 void LinkFinder::Take(Tag tag, std::span<const Attribute> attributes,
@@ -238,6 +247,7 @@ void LinkFinder::Base() {
   if (base_known_ || in_template_ || !Has(Attr::kHref)) return;
   base_known_ = true;
   if (Raw(Attr::kHref).size() > options_.max_link_bytes) {
+    base_lost_ = true;
     return Drop(LinkDrop::kTooLong);
   }
   handler_->OnBase(TrimSpaces(Decode(Raw(Attr::kHref), &value_)));
@@ -276,8 +286,12 @@ void LinkFinder::Resource(Attr attr) {
   if (!options_.resources || !Has(attr)) return;
   std::string_view raw = TrimSpaces(Raw(attr));
   if (raw.empty()) return Drop(LinkDrop::kEmpty);
+  // Not decoded first: they are long.
   if (StartsWithIgnoreCase(raw, "data:")) return Drop(LinkDrop::kData);
-  Page(attr);
+  if (raw.size() > options_.max_link_bytes) return Drop(LinkDrop::kTooLong);
+  std::string_view value = TrimSpaces(Decode(raw, &value_));
+  if (StartsWithIgnoreCase(value, "data:")) return Drop(LinkDrop::kData);
+  Report(value, attr);
 }
 
 void LinkFinder::Srcset(Attr attr) {
@@ -295,12 +309,21 @@ void LinkFinder::Srcset(Attr attr) {
 
 void LinkFinder::Report(std::string_view value, Attr attr) {
   if (in_template_ && !options_.templates) return Drop(LinkDrop::kTemplate);
-  if (value.size() > options_.max_link_bytes) return Drop(LinkDrop::kTooLong);
+  // On a base that is too long it would be too long itself, and on another one
+  // it would be another link.
+  if (value.size() > options_.max_link_bytes ||
+      (base_lost_ && !HasScheme(TrimSpaces(value)))) {
+    return Drop(LinkDrop::kTooLong);
+  }
   if (counts_.links >= options_.max_links) return Drop(LinkDrop::kTooMany);
+  // A srcset has many links, and a hostile rel is long.
+  std::string_view rel = Has(Attr::kRel) ? Rel() : std::string_view();
+  if (rel.size() > kLongestRel) {
+    rel = rel.substr(0, kLongestRel);
+    rel = rel.substr(0, rel.find_last_of(" \t\n\f\r"));
+  }
   ++counts_.links;
-  handler_->OnLink({TrimSpaces(value), tag_, attr,
-                    Has(Attr::kRel) ? Rel() : std::string_view(), in_template_,
-                    in_svg_});
+  handler_->OnLink({TrimSpaces(value), tag_, attr, rel, in_template_, in_svg_});
 }
 
 }  // namespace nephila::parse

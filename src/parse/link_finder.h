@@ -76,6 +76,7 @@ class LinkFinder {
   Transcoder* transcoder_ = nullptr;
   HtmlCounts counts_;
   bool base_known_ = false;
+  bool base_lost_ = false;  // it was too long
 
   // The element at hand.
   Tag tag_ = Tag::kOther;

@@ -9,25 +9,35 @@ void PageLinks::Clear() {
   links_.clear();
   metas_.clear();
   base_.reset();
+  meta_bytes_ = 0;
   dropped_metas_ = 0;
 }
 
 void PageLinks::OnLink(const HtmlLink& link) {
-  links_.push_back({Keep(link.value), Keep(link.rel), link.tag, link.attr,
+  // The links of one srcset share theirs.
+  bool same = !links_.empty() && View(links_.back().rel) == link.rel;
+  Text rel = same ? links_.back().rel : Keep(link.rel);
+  links_.push_back({Keep(link.value), rel, link.tag, link.attr,
                     link.in_template, link.in_svg});
 }
 
 void PageLinks::OnBase(std::string_view value) { base_ = Keep(value); }
 
 void PageLinks::OnMeta(const HtmlMeta& meta) {
-  size_t bytes = meta.name.size() + meta.http_equiv.size() +
-                 meta.content.size() + meta.charset.size();
-  if (metas_.size() >= kMaxMetas || bytes > kLongestMeta) {
+  HtmlMeta kept = meta;
+  size_t bytes = kEmptyMetaBytes;
+  for (std::string_view* value :
+       {&kept.name, &kept.http_equiv, &kept.content, &kept.charset}) {
+    *value = value->substr(0, kLongestMeta);
+    bytes += value->size();
+  }
+  if (meta_bytes_ + bytes > kMaxMetaBytes) {
     ++dropped_metas_;
     return;
   }
-  metas_.push_back({Keep(meta.name), Keep(meta.http_equiv), Keep(meta.content),
-                    Keep(meta.charset)});
+  meta_bytes_ += bytes;
+  metas_.push_back({Keep(kept.name), Keep(kept.http_equiv), Keep(kept.content),
+                    Keep(kept.charset)});
 }
 
 HtmlLink PageLinks::operator[](size_t i) const {

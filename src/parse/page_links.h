@@ -3,8 +3,9 @@
 // A page's <base> holds for all its links, also those before it, so that links
 // wait until the page ends (HTML s2.4.2, "document base URL").
 //   In: the calls of an HtmlReader   Out: links, meta elements, the base
-//   Bound: links and their lengths by HtmlOptions, meta elements by kMaxMetas
-//   Threads: one each   Cost: one copy of each value; no allocation once grown
+//   Bound: links and their lengths by HtmlOptions, meta elements by
+//   kMaxMetaBytes Threads: one each   Cost: one copy of each value; no
+//   allocation once grown
 #pragma once
 
 #include <cstddef>
@@ -21,8 +22,10 @@ namespace nephila::parse {
 
 class PageLinks final : public HtmlHandler {
  public:
-  static constexpr size_t kMaxMetas = 256;
-  static constexpr size_t kLongestMeta = 4096;  // bytes of all its values
+  static constexpr size_t kLongestMeta = 4096;  // a longer value is cut
+  // Of all metas: thousands as pages have them, so that robots is among them.
+  static constexpr size_t kMaxMetaBytes = size_t{1} << 20;
+  static constexpr size_t kEmptyMetaBytes = 64;  // counted for each
 
   void Clear();
 
@@ -78,6 +81,7 @@ class PageLinks final : public HtmlHandler {
   std::vector<StoredLink> links_;
   std::vector<StoredMeta> metas_;
   std::optional<Text> base_;
+  size_t meta_bytes_ = 0;
   uint64_t dropped_metas_ = 0;
 };
 

@@ -83,8 +83,7 @@ void PageReader::Read(const ResponseHeaders& headers,
   ReadHeaderLinks(headers.link);
   ContentKind kind = sniffed_.kind;
   if (kind == ContentKind::kSitemap || kind == ContentKind::kFeed ||
-      (read_as == ReadAs::kSitemap &&
-       (IsText(kind) || kind == ContentKind::kGzip))) {
+      read_as == ReadAs::kSitemap) {  // whose reader knows it when it sees one
     ReadSitemap(charset, start, body);
   } else if (kind == ContentKind::kHtml ||
              (read_as == ReadAs::kHtmlIfText && IsText(kind))) {
@@ -99,8 +98,10 @@ void PageReader::ReadHeaderLinks(std::span<const std::string_view> headers) {
     LinkHeaderReader reader(header);
     while (reader.Next(&link)) {
       // Of another page than this one: not ours to say (RFC 8288 s3.2).
-      if (link.has_anchor && !link.anchor.empty()) continue;
-      if (kept_.size() >= static_cast<uint64_t>(settings_.max_links) ||
+      bool elsewhere = link.has_anchor && !link.anchor.empty() &&
+                       !link.anchor.starts_with('#');
+      if (elsewhere ||
+          kept_.size() >= static_cast<uint64_t>(settings_.max_links) ||
           link.target.size() > static_cast<uint64_t>(settings_.max_link_size)) {
         ++dropped_header_links_;
         continue;
@@ -112,7 +113,9 @@ void PageReader::ReadHeaderLinks(std::span<const std::string_view> headers) {
 
 void PageReader::ReadHtml(std::string_view charset, std::string_view start,
                           std::span<const std::string_view> rest) {
-  charset_ = DecideCharset(start, CharsetHintsOf(settings_, charset));
+  // The same bytes whatever the pieces are.
+  charset_ = DecideCharset(start.substr(0, kStartBytes),
+                           CharsetHintsOf(settings_, charset));
   html_page_.Begin(charset_);
   html_page_.Feed(start);
   for (std::string_view piece : rest) html_page_.Feed(piece);
@@ -136,9 +139,20 @@ void PageReader::OnLink(const SitemapLink& link) {
 
 void PageReader::Keep(std::string_view value, std::string_view rel,
                       std::string_view base, LinkSource source) {
-  kept_.push_back(
-      {buffer_.size(), value.size(), rel.size(), base.size(), source});
-  buffer_.append(value).append(rel).append(base);
+  KeptLink kept{buffer_.size(), value.size(), rel.size(), 0,
+                base.size(),    source};
+  buffer_.append(value).append(rel);
+  std::string_view last;
+  if (!kept_.empty()) {
+    kept.base_begin = kept_.back().base_begin;
+    last = std::string_view(buffer_).substr(kept.base_begin,
+                                            kept_.back().base_size);
+  }
+  if (base != last) {
+    kept.base_begin = buffer_.size();
+    buffer_.append(base);
+  }
+  kept_.push_back(kept);
 }
 
 // The buffers have stopped moving: now there can be views into them.
@@ -149,7 +163,8 @@ void PageReader::ShowLinks() {
     PageLink& link = links_.emplace_back();
     link.value = texts.substr(0, kept.value_size);
     link.rel = texts.substr(kept.value_size, kept.rel_size);
-    link.base = texts.substr(kept.value_size + kept.rel_size, kept.base_size);
+    link.base =
+        std::string_view(buffer_).substr(kept.base_begin, kept.base_size);
     link.source = kept.source;
     bool header = kept.source == LinkSource::kHeader;
     link.element = header ? "link" : SitemapElement(sitemap_->format, link.rel);

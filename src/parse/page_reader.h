@@ -74,8 +74,12 @@ class PageReader final : private SitemapSink {
   const std::vector<PageLink>& links() const { return links_; }
   // With meta elements and base: of HTML.
   const PageLinks& html() const { return html_links_; }
-  std::string_view title() const { return html_reader_.title(); }
-  std::string_view text() const { return html_reader_.text(); }
+  std::string_view title() const {
+    return html_counts_ ? html_reader_.title() : std::string_view();
+  }
+  std::string_view text() const {
+    return html_counts_ ? html_reader_.text() : std::string_view();
+  }
   // What was left out; nothing where no such thing was read.
   const std::optional<HtmlCounts>& html_counts() const { return html_counts_; }
   const std::optional<SitemapReport>& sitemap() const { return sitemap_; }
@@ -92,8 +96,9 @@ class PageReader final : private SitemapSink {
   struct KeptLink {
     size_t begin;  // of the value in buffer_
     size_t value_size;
-    size_t rel_size;   // behind the value
-    size_t base_size;  // behind that
+    size_t rel_size;    // behind the value
+    size_t base_begin;  // all entries of a feed share theirs
+    size_t base_size;
     LinkSource source;
   };
 

@@ -128,6 +128,34 @@ TEST_F(PageReaderTest, DoesNotMindPieces) {
   EXPECT_EQ(Read({}, page, ReadAs::kWhatItIs, 100'000), whole);
 }
 
+TEST_F(PageReaderTest, DecidesTheEncodingByTheSameBytesWhateverThePieces) {
+  std::string page(kPage);
+  while (page.size() < 70'000) page += "<p>plain words</p>";
+  page += "<a href='/\xc3\xa9'>";
+  Lines whole = Read({}, page);
+  EXPECT_EQ(Read({}, page, ReadAs::kWhatItIs, 1000), whole);
+  EXPECT_EQ(Read({}, page, ReadAs::kWhatItIs, 16'384), whole);
+}
+
+TEST_F(PageReaderTest, ForgetsThePageBefore) {
+  Read({}, kPage);
+  EXPECT_EQ(reader_.title(), "T");
+  Read({}, kSitemap);
+  EXPECT_EQ(reader_.title(), "");
+  EXPECT_EQ(reader_.text(), "");
+  EXPECT_EQ(reader_.html().metas(), 0U);
+}
+
+TEST_F(PageReaderTest, SharesTheBaseOfAFeed) {
+  std::string feed = "<feed xmlns='http://www.w3.org/2005/Atom' xml:base='/" +
+                     std::string(10'000, 'b') + "/'>";
+  for (int i = 0; i < 3; ++i) feed += "<entry><link href='e'/></entry>";
+  Read({}, feed + "</feed>");
+  ASSERT_EQ(reader_.links().size(), 3U);
+  EXPECT_EQ(reader_.links()[0].base.size(), 10'002U);
+  EXPECT_EQ(reader_.links()[0].base.data(), reader_.links()[2].base.data());
+}
+
 TEST_F(PageReaderTest, CountsTheLinksOfHeadersThatItDrops) {
   ResponseHeaders headers;
   std::string value = "<" + std::string(10'000, 'x') + ">, <y>";

@@ -84,6 +84,7 @@ void SitemapEntries::StartRoot(const XmlTag& tag) {
   } else if (local == "feed") {
     format = SitemapFormat::kAtom;
     tag.Attribute("xml:base", &feed_base_);
+    if (feed_base_.size() > output_.max_url_bytes()) feed_base_.clear();
   } else {
     known_root_ = false;
   }
@@ -116,6 +117,7 @@ void SitemapEntries::StartEntry(const XmlTag& tag, std::string_view local) {
   entry_base_.clear();
   if (output_.report().format == SitemapFormat::kAtom) {
     tag.Attribute("xml:base", &entry_base_);
+    if (entry_base_.size() > output_.max_url_bytes()) entry_base_.clear();
   }
 }
 

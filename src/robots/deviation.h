@@ -20,7 +20,7 @@ enum class Deviation : uint8_t {
   kCrawlDelay,        // not a number of seconds
   kSitemap,           // not an absolute http(s) URL
   kNotUtf8,           // a line that is not UTF-8
-  kControl,           // a line with NUL or another control
+  kControl,           // a line with NUL, another control, or what is invisible
   kUtf16,             // the file is UTF-16 by its mark
   kHtml,              // the file is an HTML page
   kTooLong,           // the file was cut at the size limit

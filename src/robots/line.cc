@@ -23,6 +23,28 @@ std::string_view Trim(std::string_view text) {
   return text;
 }
 
+// Also what no editor shows: no-break spaces, marks of direction, joiners, and
+// byte order marks in the middle. What restricts us is meant without them.
+std::string_view TrimInvisible(std::string_view text) {
+  constexpr std::string_view kInvisible[] = {
+      "\xc2\xa0",     "\xe2\x80\x8b", "\xe2\x80\x8c", "\xe2\x80\x8d",
+      "\xe2\x80\x8e", "\xe2\x80\x8f", "\xef\xbb\xbf"};
+  for (bool more = true; more;) {
+    more = false;
+    text = Trim(text);
+    for (std::string_view mark : kInvisible) {
+      if (text.starts_with(mark)) {
+        text.remove_prefix(mark.size());
+        more = true;
+      } else if (text.ends_with(mark)) {
+        text.remove_suffix(mark.size());
+        more = true;
+      }
+    }
+  }
+  return text;
+}
+
 // Records that others define and that RFC 9309 s2.2.4 lets a file have: no
 // deviation, and not for us.
 constexpr std::string_view kForeign[] = {
@@ -143,10 +165,21 @@ void ReadDirective(std::string_view text, Line* line) {
   line->deviation.reset();
   size_t colon = text.find(':');
   if (colon != std::string_view::npos) {
-    Recognized found = Recognize(Trim(text.substr(0, colon)));
+    std::string_view written = Trim(text.substr(0, colon));
+    std::string_view key = TrimInvisible(written);
+    Recognized found = Recognize(key);
+    if (found.known && found.directive == Directive::kAllow &&
+        key.size() != written.size()) {
+      found = {};
+    }
     if (found.known) {
       line->directive = found.directive;
-      line->value = Trim(text.substr(colon + 1));
+      std::string_view value = Trim(text.substr(colon + 1));
+      line->value =
+          found.directive == Directive::kAllow ? value : TrimInvisible(value);
+      bool invisible =
+          key.size() != written.size() || line->value.size() != value.size();
+      if (invisible) line->deviation = Deviation::kControl;
       if (found.misspelled) line->deviation = Deviation::kMisspelled;
       return;
     }

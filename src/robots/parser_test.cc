@@ -143,6 +143,15 @@ TEST(RobotsParser, WhatRestrictsUsIsReadWithItsErrors) {
   }
 }
 
+TEST(RobotsParser, WhatNoEditorShowsIsNotPartOfWhatRestrictsUs) {
+  RobotsFile file = Read(
+      "\xef\xbb\xbfUser-agent:\xc2\xa0*\n\xef\xbb\xbf"
+      "Disallow: /1\xc2\xa0\n"
+      "Disallow: /2\xe2\x80\x8e\xe2\x80\x8b \nAllow: /3\xc2\xa0\n");
+  EXPECT_EQ(RulesOf(file), (Rows{"-/1@2", "-/2@3", "+/3%C2%A0@4"}));
+  EXPECT_EQ(Count(file, Deviation::kControl), 3u);
+}
+
 TEST(RobotsParser, WhatPermitsIsReadByTheLetter) {
   RobotsFile file = Read(
       "User-agent: *\nAlow: /1\nAllows: /2\nallow /3\nAllow: 4\n"
