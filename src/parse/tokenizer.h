@@ -28,7 +28,7 @@
 //
 // The states of the standard that differ only in parse errors are one here; the
 // pieces that need look-ahead keep it in counters, so that input may end
-// anywhere. tokenizer_text.h and tokenizer_markup.h have the rest.
+// anywhere. tokenizer_text.inc and tokenizer_markup.inc have the rest.
 #pragma once
 
 #include <algorithm>
@@ -223,7 +223,7 @@ class Tokenizer {
   const char* FinishTag(const char* p);
   void EmitStartTag(const char* p);
 
-  // Text of elements that hold no markup: tokenizer_text.h.
+  // Text of elements that hold no markup: tokenizer_text.inc.
   static TextKind KindOf(State state) {
     return state == State::kRcdata ? TextKind::kRcdata : TextKind::kRawtext;
   }
@@ -238,7 +238,7 @@ class Tokenizer {
   const char* Plaintext(const char* p);
   const char* Cdata(const char* p);
 
-  // Comments and the like: tokenizer_markup.h.
+  // Comments and the like: tokenizer_markup.inc.
   const char* MarkupDeclaration(const char* p);
   void BeginBogusComment(size_t begin);
   const char* BogusComment(const char* p);
@@ -387,6 +387,6 @@ void Tokenizer<Sink>::Finish() {
 
 }  // namespace nephila::parse
 
-#include "parse/tokenizer_markup.h"  // IWYU pragma: export
-#include "parse/tokenizer_tags.h"    // IWYU pragma: export
-#include "parse/tokenizer_text.h"    // IWYU pragma: export
+#include "parse/tokenizer_markup.inc"  // IWYU pragma: export
+#include "parse/tokenizer_tags.inc"    // IWYU pragma: export
+#include "parse/tokenizer_text.inc"    // IWYU pragma: export
