@@ -291,9 +291,10 @@ Status CheckOne(FileSystem& fs, const std::string& path,
   NEPHILA_TRY(auto report, store::VerifyArchive(fs, path, {}, print));
   bool index_missing = options.repair && !report.has_index;
   if (options.repair && (!report.ok() || index_missing)) {
-    NEPHILA_RETURN_IF_ERROR(store::RepairArchive(
-        fs, path, {},
-        [&out](std::string what) { out << EscapeForTerminal(what) << '\n'; }));
+    NEPHILA_RETURN_IF_ERROR(
+        store::RepairArchive(fs, path, {}, [&out](const std::string& what) {
+          out << EscapeForTerminal(what) << '\n';
+        }));
     NEPHILA_TRY(report, store::VerifyArchive(fs, path, {},
                                              [](const store::Finding&) {}));
   }
