@@ -394,7 +394,7 @@ TEST(CliLinks, ReadsAFileInItsEncoding) {
   Finished run =
       Nephila({"links", "--base", "http://h/", "--charset", "latin1", file});
   std::ofstream(file, std::ios::binary)
-      << std::string("\xff\xfe<\0a\0 \0h\0r\0e\0f\0=\0\x42\x30>\0", 24);
+      << std::string("\xff\xfe<\0a\0 \0h\0r\0e\0f\0=\0\x42\x30>\0", 22);
   Finished wide = Nephila({"links", "--base", "http://h/", file});
   std::remove(file.c_str());
   ASSERT_EQ(run.status, 0) << run.err;
