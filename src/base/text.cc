@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/ascii.h"
+
 namespace nephila {
 namespace {
 
@@ -70,8 +72,6 @@ struct Decimal {
 
   bool IsZero() const { return whole == 0 && fraction == 0; }
 };
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 void SkipSpaces(std::string_view& text) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
@@ -160,23 +160,13 @@ constexpr Unit kDurationUnits[] = {
     {"s", kSecond}, {"ms", 1'000'000}, {"us", 1'000},  {"ns", 1},
 };
 
-char LowerAscii(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
-bool EqualIgnoringCase(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) {
-    return LowerAscii(x) == LowerAscii(y);
-  });
-}
-
 // The unit's size in bytes, or 0.
 uint64_t SizeUnit(std::string_view name) {
   for (const Unit& unit : kSizeUnits) {
-    if (EqualIgnoringCase(name, unit.name)) return unit.size;
+    if (EqualsIgnoreCase(name, unit.name)) return unit.size;
   }
   for (const Unit& unit : kShortSizeUnits) {
-    if (EqualIgnoringCase(name, unit.name)) return unit.size;
+    if (EqualsIgnoreCase(name, unit.name)) return unit.size;
   }
   return 0;
 }
@@ -265,7 +255,7 @@ bool IsUtf8(std::string_view text) {
 
 std::string LowerAscii(std::string_view text) {
   std::string lower(text);
-  for (char& c : lower) c = LowerAscii(c);
+  for (char& c : lower) c = Lower(c);
   return lower;
 }
 

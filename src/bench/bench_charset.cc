@@ -1,7 +1,6 @@
 #include "bench/bench_charset.h"
 
 #include <fmt/core.h>
-#include <time.h>
 
 #include <algorithm>
 #include <array>
@@ -12,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/cpu_time.h"
 #include "base/text.h"
 #include "bench/corpus.h"
 #include "bench/tar.h"
@@ -147,22 +147,14 @@ class Charsets {
   }
 
  private:
-  // Of this thread alone: what others do on the machine is not counted.
-  static double CpuSeconds() {
-    timespec time{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return static_cast<double>(time.tv_sec) +
-           static_cast<double>(time.tv_nsec) * 1e-9;
-  }
-
   void Check(Encoding encoding, std::string_view bytes) {
-    double begin = CpuSeconds();
+    double begin = ThreadCpuSeconds();
     Encoding guess =
         parse::GuessEncoding(bytes).value_or(Encoding::kWindows1252);
-    guess_s_ += CpuSeconds() - begin;
-    begin = CpuSeconds();
+    guess_s_ += ThreadCpuSeconds() - begin;
+    begin = ThreadCpuSeconds();
     std::string text = parse::DecodeToUtf8(encoding, bytes);
-    decode_s_ += CpuSeconds() - begin;
+    decode_s_ += ThreadCpuSeconds() - begin;
     decoded_bytes_ += bytes.size();
     Tally& tally = tallies_[encoding];
     ++tally.pages;

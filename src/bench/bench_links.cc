@@ -4,23 +4,16 @@
 
 #include <algorithm>
 #include <chrono>
-#include <ctime>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "base/cpu_time.h"
 #include "bench/html_corpus.h"
 #include "bench/link_compare.h"
 #include "bench/link_parsers.h"
 
 namespace nephila::bench {
 namespace {
-
-double ThreadSeconds() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) +
-         static_cast<double>(now.tv_nsec) * 1e-9;
-}
 
 double WallSeconds() {
   return std::chrono::duration<double>(
@@ -37,9 +30,9 @@ struct Measured {
 void RunPass(const HtmlCorpus& corpus, LinkParser* parser, Measured* best) {
   uint64_t links = 0;
   double wall = WallSeconds();
-  double cpu = ThreadSeconds();
+  double cpu = ThreadCpuSeconds();
   for (const HtmlFile& page : corpus.pages) links += parser->Parse(page);
-  best->cpu_s = std::min(best->cpu_s, ThreadSeconds() - cpu);
+  best->cpu_s = std::min(best->cpu_s, ThreadCpuSeconds() - cpu);
   best->wall_s = std::min(best->wall_s, WallSeconds() - wall);
   best->links = links;
 }

@@ -1,13 +1,13 @@
 #include "bench/bench_robots.h"
 
 #include <fmt/core.h>
-#include <time.h>
 
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "base/cpu_time.h"
 #include "bench/corpus.h"
 #include "robots/matcher.h"
 #include "url/parser.h"
@@ -20,14 +20,6 @@ constexpr size_t kPathsOfLinks = 30;
 constexpr size_t kPathsOfRules = 30;
 // Of all files: what a DRUM record of a host keeps inline.
 constexpr size_t kInlineBytes = size_t{4} << 10;
-
-// Time that this thread has had: others on the machine are not counted.
-double ThreadNanoseconds() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) * 1e9 +
-         static_cast<double>(time.tv_nsec);
-}
 
 struct CompiledFile {
   std::string bytes;
@@ -99,31 +91,31 @@ class RobotsBench {
 
   Result<Pass> RunPass() {
     Pass pass;
-    double begin = ThreadNanoseconds();
+    double begin = ThreadCpuSeconds();
     size_t sum = 0;
     for (const std::string& text : corpus_.files) {
       sum += robots::CompileRules(robots::Parse(text, options_.agent, limits_))
                  .size();
     }
-    pass.parse_ns = ThreadNanoseconds() - begin;
+    pass.parse_ns = 1e9 * (ThreadCpuSeconds() - begin);
     if (sum != totals_.compiled_bytes) {
       return Unexpected(Error{ErrorCode::kCorruption,
                               "robots: another result in another pass"});
     }
-    begin = ThreadNanoseconds();
+    begin = ThreadCpuSeconds();
     for (const CompiledFile& file : files_) {
       NEPHILA_TRY(robots::Rules rules, robots::Rules::Open(file.bytes));
       sum += rules.rule_count();
     }
-    pass.open_ns = ThreadNanoseconds() - begin;
+    pass.open_ns = 1e9 * (ThreadCpuSeconds() - begin);
     for (const CompiledFile& file : files_) {
       NEPHILA_TRY(robots::Rules rules, robots::Rules::Open(file.bytes));
       robots::Matcher matcher(rules);
-      begin = ThreadNanoseconds();
+      begin = ThreadCpuSeconds();
       for (const std::string& path : file.paths) {
         sum += matcher.Match(path).line;
       }
-      pass.match_ns += ThreadNanoseconds() - begin;
+      pass.match_ns += 1e9 * (ThreadCpuSeconds() - begin);
     }
     checksum_ += sum;
     return pass;

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <ctime>
 #include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -11,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/cpu_time.h"
 #include "bench/html_corpus.h"
 #include "store/compressor.h"
 #include "store/digest.h"
@@ -35,14 +35,6 @@ constexpr std::string_view kHttpHead =
     "Strict-Transport-Security: max-age=31536000; includeSubDomains\r\n"
     "X-Content-Type-Options: nosniff\r\n"
     "Server: cloudflare\r\n\r\n";
-
-// CPU time, as others use the machine too.
-double ThreadSeconds() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) +
-         1e-9 * static_cast<double>(now.tv_nsec);
-}
 
 struct Candidate {
   std::string name;
@@ -142,14 +134,14 @@ void RunPass(const std::vector<HtmlFile>& pages, Candidate* candidate) {
   RecordMaker maker;
   std::string out;
   uint64_t packed = 0;
-  const double begin = ThreadSeconds();
+  const double begin = ThreadCpuSeconds();
   for (const HtmlFile& page : pages) {
     out.clear();
     maker.Make(page.bytes, *candidate, &out);
     packed += out.size();
   }
   candidate->best_seconds =
-      std::min(candidate->best_seconds, ThreadSeconds() - begin);
+      std::min(candidate->best_seconds, ThreadCpuSeconds() - begin);
   candidate->packed_bytes = packed;
 }
 

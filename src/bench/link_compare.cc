@@ -9,10 +9,10 @@
 #include <set>
 #include <unordered_map>
 
+#include "base/ascii.h"
 #include "base/text.h"
 #include "bench/corpus.h"
 #include "bench/html_corpus.h"
-#include "parse/ascii.h"
 #include "parse/html_page.h"
 #include "parse/meta_refresh.h"
 #include "parse/page_links.h"
@@ -83,7 +83,7 @@ LinkSet ReferenceOf(const json& page) {
   bool base_known = false;
   for (const json& link : page["links"]) {
     auto kind = link[0].get<std::string>();
-    std::string value(parse::TrimSpaces(link[1].get<std::string>()));
+    std::string value(TrimSpaces(link[1].get<std::string>()));
     if (windows1252) value = MendWindows1252(std::move(value));
     if (kind == "meta.refresh") {  // there the whole content stands
       std::optional<parse::Refresh> refresh = parse::ParseRefresh(value);

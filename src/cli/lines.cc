@@ -22,4 +22,12 @@ bool ReadLine(std::istream& in, std::string* line) {
   return false;
 }
 
+Status ForEachLine(std::istream& in,
+                   const std::function<void(const std::string&)>& take) {
+  std::string line;
+  while (ReadLine(in, &line)) take(line);
+  if (!in.bad()) return {};
+  return Unexpected(Error{ErrorCode::kIo, "standard input cannot be read"});
+}
+
 }  // namespace nephila::cli

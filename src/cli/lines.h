@@ -1,8 +1,11 @@
 // Lines of an input that may hold anything.
 #pragma once
 
+#include <functional>
 #include <iosfwd>
 #include <string>
+
+#include "base/result.h"
 
 namespace nephila::cli {
 
@@ -10,5 +13,9 @@ namespace nephila::cli {
 // any URL only so much is kept that the parser refuses it: lines from outside
 // may not fill the memory. False at the end of the input, or if it fails.
 bool ReadLine(std::istream& in, std::string* line);
+
+// All lines of the input, one after the other.
+Status ForEachLine(std::istream& in,
+                   const std::function<void(const std::string&)>& take);
 
 }  // namespace nephila::cli

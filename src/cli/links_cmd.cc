@@ -9,8 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "base/ascii.h"
 #include "base/text.h"
-#include "parse/ascii.h"
 #include "parse/page_reader.h"
 #include "parse/query_encoder.h"
 #include "url/parser.h"
@@ -38,7 +38,7 @@ Result<parse::ResponseHeaders> ReadHeaders(
           fmt::format("--header {}: no colon in it", EscapeForTerminal(text))});
     }
     std::string name = LowerAscii(text.substr(0, colon));
-    std::string_view value = parse::TrimSpaces(text.substr(colon + 1));
+    std::string_view value = TrimSpaces(text.substr(colon + 1));
     if (name == "content-type") headers.content_type.push_back(value);
     if (name == "link") headers.link.push_back(value);
     if (name == "x-content-type-options") headers.content_type_options = value;

@@ -167,12 +167,8 @@ Status RunRobots(const Setup& setup, const RobotsOptions& options,
   AnswerPrinter printer(rules, out);
   for (const std::string& url : options.urls) printer.Print(url);
   if (!options.from_input || options.check) return {};
-  std::string line;
-  while (ReadLine(in, &line)) printer.Print(line);
-  if (in.bad()) {
-    return Unexpected(Error{ErrorCode::kIo, "standard input cannot be read"});
-  }
-  return {};
+  return ForEachLine(
+      in, [&printer](const std::string& line) { printer.Print(line); });
 }
 
 }  // namespace nephila::cli

@@ -86,12 +86,8 @@ Status RunUrl(const Setup& setup, const UrlOptions& options, std::istream& in,
   UrlPrinter printer(setup, options.base ? &base : nullptr, out);
   for (const std::string& url : options.urls) printer.Print(url);
   if (!options.from_input) return {};
-  std::string line;
-  while (ReadLine(in, &line)) printer.Print(line);
-  if (in.bad()) {
-    return Unexpected(Error{ErrorCode::kIo, "standard input cannot be read"});
-  }
-  return {};
+  return ForEachLine(
+      in, [&printer](const std::string& line) { printer.Print(line); });
 }
 
 }  // namespace nephila::cli

@@ -61,18 +61,10 @@ struct Shown {
 Result<Shown> Look(WarcReader& reader) {
   const WarcHeader& header = reader.header();
   if (!IsHttpBlock(header)) return Shown{"", header.content_type()};
-  HttpBlock http(KindOf(header));
-  auto ignore = [](std::string_view) {};
-  while (!http.has_head() && http.error() == nullptr) {
-    NEPHILA_TRY(std::string_view piece, reader.ReadBlock());
-    if (piece.empty()) break;
-    http.Feed(piece, ignore);
-  }
-  http.Finish(ignore);
-  if (!http.has_head()) return Shown{};
-  int status = http.head().status;
-  return Shown{status > 0 ? std::to_string(status) : "",
-               http.head().media_type()};
+  NEPHILA_TRY(const auto head, store::ReadHttpHead(reader, KindOf(header)));
+  if (!head) return Shown{};
+  return Shown{head->status > 0 ? std::to_string(head->status) : "",
+               head->media_type()};
 }
 
 class Lister {

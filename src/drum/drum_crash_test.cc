@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/crash_testing.h"
 #include "base/faulty_file_system.h"
 #include "base/file_testing.h"
 #include "base/memory_file_system.h"
@@ -23,23 +24,6 @@ namespace {
 constexpr uint64_t kStops = 60;
 // At least of the first operations of a recovery; they are few.
 constexpr uint64_t kRecoveryOperations = 40;
-
-enum class Crash : uint8_t { kKill, kNothingUnsynced, kEverything, kTorn };
-constexpr Crash kCrashes[] = {Crash::kKill, Crash::kNothingUnsynced,
-                              Crash::kEverything, Crash::kTorn};
-
-void Happen(Crash crash, MemoryFileSystem& fs, uint64_t seed) {
-  switch (crash) {
-    case Crash::kKill:
-      return fs.KillProcess();
-    case Crash::kNothingUnsynced:
-      return fs.LosePower(LossMode::kNothingUnsynced, seed);
-    case Crash::kEverything:
-      return fs.LosePower(LossMode::kEverything, seed);
-    case Crash::kTorn:
-      return fs.LosePower(LossMode::kTorn, seed);
-  }
-}
 
 // The operations of the work from beginning to end.
 uint64_t CountOperations() {

@@ -1,17 +1,12 @@
 #include "item/product_token.h"
 
-#include <algorithm>
+#include "base/ascii.h"
 
 namespace nephila::item {
 namespace {
 
-constexpr char Lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
-}
-
 bool IsTokenAscii(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-         (c >= '0' && c <= '9') || c == '-' || c == '_';
+  return IsAlpha(c) || IsDigit(c) || c == '-' || c == '_';
 }
 
 bool IsTokenByte(char c) {
@@ -35,8 +30,7 @@ bool MeansEveryone(std::string_view value) {
 }
 
 bool SameToken(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](char x, char y) { return Lower(x) == Lower(y); });
+  return EqualsIgnoreCase(a, b);
 }
 
 }  // namespace nephila::item

@@ -3,29 +3,11 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/ascii.h"
 #include "item/product_token.h"
 
 namespace nephila::item {
 namespace {
-
-constexpr char Lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
-}
-
-constexpr bool IsBlank(char c) {
-  return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f';
-}
-
-bool Same(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](char x, char y) { return Lower(x) == Lower(y); });
-}
-
-std::string_view Trim(std::string_view text) {
-  while (!text.empty() && IsBlank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && IsBlank(text.back())) text.remove_suffix(1);
-  return text;
-}
 
 // Words that someone defines, beside the six that mean something to us.
 constexpr std::string_view kKnownWords[] = {
@@ -45,15 +27,17 @@ template <typename Range>
 bool Contains(const Range& words, std::string_view word) {
   return std::any_of(
       std::begin(words), std::end(words),
-      [word](std::string_view known) { return Same(known, word); });
+      [word](std::string_view known) { return EqualsIgnoreCase(known, word); });
 }
 
 // One word that is for us.
 void TakeWord(std::string_view word, RobotsDirectives* out) {
-  bool none = Same(word, "none");
-  bool noindex = none || Same(word, "noindex");
-  bool nofollow = none || Same(word, "nofollow");
-  bool plain = Same(word, "all") || Same(word, "index") || Same(word, "follow");
+  bool none = EqualsIgnoreCase(word, "none");
+  bool noindex = none || EqualsIgnoreCase(word, "noindex");
+  bool nofollow = none || EqualsIgnoreCase(word, "nofollow");
+  bool plain = EqualsIgnoreCase(word, "all") ||
+               EqualsIgnoreCase(word, "index") ||
+               EqualsIgnoreCase(word, "follow");
   out->noindex = out->noindex || noindex;
   out->nofollow = out->nofollow || nofollow;
   bool known = noindex || nofollow || plain || Contains(kKnownWords, word);
@@ -66,13 +50,14 @@ bool IsOurName(std::string_view name, std::string_view agent) {
 }
 
 bool IsForUs(std::string_view name, std::string_view agent) {
-  return Same(name, "*") || Same(name, "robots") || IsOurName(name, agent);
+  return EqualsIgnoreCase(name, "*") || EqualsIgnoreCase(name, "robots") ||
+         IsOurName(name, agent);
 }
 
 // The next part up to a comma; moves *rest behind it.
 std::string_view TakePart(std::string_view* rest) {
   size_t comma = rest->find(',');
-  std::string_view part = Trim(rest->substr(0, comma));
+  std::string_view part = TrimSpaces(rest->substr(0, comma));
   rest->remove_prefix(comma == std::string_view::npos ? rest->size()
                                                       : comma + 1);
   return part;
@@ -87,7 +72,7 @@ bool BelongsToDate(std::string_view part) {
 // The next word of a part, up to a blank or a semicolon; moves *rest behind it.
 // Careless pages have several words between two commas.
 std::string_view NextWord(std::string_view* rest) {
-  auto ends = [](char c) { return IsBlank(c) || c == ';'; };
+  auto ends = [](char c) { return IsSpace(c) || c == ';'; };
   while (!rest->empty() && ends(rest->front())) rest->remove_prefix(1);
   size_t end = 0;
   while (end < rest->size() && !ends((*rest)[end])) ++end;
@@ -140,7 +125,7 @@ class Reader {
                std::string_view* part) {
     if (Contains(kKnownKeys, key)) {
       if (ours_) ++directives_.known;
-      if (Same(key, "unavailable_after")) {
+      if (EqualsIgnoreCase(key, "unavailable_after")) {
         after_date_ = true;
         return false;
       }
@@ -174,8 +159,8 @@ RobotsDirectives ReadXRobotsTag(std::string_view value,
 }
 
 bool IsMetaRobots(std::string_view name, std::string_view agent) {
-  name = Trim(name);
-  return Same(name, "robots") || IsOurName(name, agent);
+  name = TrimSpaces(name);
+  return EqualsIgnoreCase(name, "robots") || IsOurName(name, agent);
 }
 
 RobotsDirectives ReadMetaRobots(std::string_view name, std::string_view content,
@@ -194,10 +179,10 @@ PageUse UseOfPage(const RobotsDirectives& header, const RobotsDirectives& meta,
 
 bool TakesLink(std::string_view rel, const config::RobotsSettings& settings) {
   if (!settings.obey_rel_nofollow) return true;
-  while (!(rel = Trim(rel)).empty()) {
+  while (!(rel = TrimSpaces(rel)).empty()) {
     size_t end = 0;
-    while (end < rel.size() && !IsBlank(rel[end])) ++end;
-    if (Same(rel.substr(0, end), "nofollow")) return false;
+    while (end < rel.size() && !IsSpace(rel[end])) ++end;
+    if (EqualsIgnoreCase(rel.substr(0, end), "nofollow")) return false;
     rel.remove_prefix(end);
   }
   return true;

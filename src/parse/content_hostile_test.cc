@@ -2,7 +2,6 @@
 // sitemaps: an answer, and in time that grows with its length.
 
 #include <gtest/gtest.h>
-#include <time.h>
 
 #include <algorithm>
 #include <array>
@@ -11,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/cpu_time.h"
 #include "parse/charset.h"
 #include "parse/decoder.h"
 #include "parse/link_header.h"
@@ -85,20 +85,12 @@ std::vector<std::pair<std::string, Reader>> Readers() {
   return readers;
 }
 
-// Of this thread alone: what others do on the machine is not counted.
-double CpuSeconds() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) +
-         static_cast<double>(time.tv_nsec) * 1e-9;
-}
-
 double SecondsFor(const Reader& reader, const std::string& text) {
   double best = 1e9;
   for (int i = 0; i < 2; ++i) {
-    double begin = CpuSeconds();
+    double begin = ThreadCpuSeconds();
     reader(text);
-    best = std::min(best, CpuSeconds() - begin);
+    best = std::min(best, ThreadCpuSeconds() - begin);
   }
   return best;
 }

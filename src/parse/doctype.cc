@@ -1,6 +1,6 @@
 #include "parse/doctype.h"
 
-#include "parse/ascii.h"
+#include "base/ascii.h"
 #include "parse/references.h"
 
 namespace nephila::parse {

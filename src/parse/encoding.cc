@@ -4,7 +4,7 @@
 #include <array>
 #include <cstring>
 
-#include "parse/ascii.h"
+#include "base/ascii.h"
 
 namespace nephila::parse {
 namespace {

@@ -1,6 +1,6 @@
 #include "parse/foreign_content.h"
 
-#include "parse/ascii.h"
+#include "base/ascii.h"
 
 namespace nephila::parse {
 namespace {

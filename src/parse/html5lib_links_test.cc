@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "base/ascii.h"
 #include "base/conformance_testing.h"
-#include "parse/ascii.h"
 #include "parse/html_links.h"
 #include "parse/pieces_testing.h"
 

@@ -1,24 +1,16 @@
 // Pages made to hurt: an answer, in time that grows with their length, in
 // memory that does not.
 #include <gtest/gtest.h>
-#include <time.h>
 
 #include <algorithm>
 #include <string>
 #include <vector>
 
+#include "base/cpu_time.h"
 #include "parse/html_links.h"
 
 namespace nephila::parse {
 namespace {
-
-// Of this thread alone: what others do on the machine is not counted.
-double CpuSeconds() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) +
-         static_cast<double>(time.tv_nsec) * 1e-9;
-}
 
 class Ignore final : public HtmlHandler {
  public:
@@ -44,14 +36,14 @@ double SecondsFor(std::string_view page, size_t piece) {
   HtmlOptions options;
   options.text = true;
   HtmlReader reader(options, &handler);
-  double begin = CpuSeconds();
+  double begin = ThreadCpuSeconds();
   reader.Begin();
   while (!page.empty()) {
     reader.Feed(page.substr(0, piece));
     page.remove_prefix(std::min(piece, page.size()));
   }
   reader.Finish();
-  return CpuSeconds() - begin;
+  return ThreadCpuSeconds() - begin;
 }
 
 const std::vector<Hostile>& Cases() {

@@ -1,6 +1,6 @@
 #include "parse/html_links.h"
 
-#include "parse/ascii.h"
+#include "base/ascii.h"
 #include "parse/foreign_content.h"
 #include "parse/html_text.h"
 #include "parse/link_finder.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "parse/ascii.h"
+#include "base/ascii.h"
 #include "parse/scan.h"
 
 namespace nephila::parse {

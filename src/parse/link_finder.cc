@@ -1,6 +1,6 @@
 #include "parse/link_finder.h"
 
-#include "parse/ascii.h"
+#include "base/ascii.h"
 #include "parse/meta_refresh.h"
 #include "parse/references.h"
 #include "parse/srcset.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/ascii.h"
 #include "base/text.h"
-#include "parse/ascii.h"
 
 namespace nephila::parse {
 namespace {

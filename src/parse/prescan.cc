@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "parse/ascii.h"
+#include "base/ascii.h"
 
 namespace nephila::parse {
 namespace {

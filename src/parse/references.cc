@@ -4,7 +4,7 @@
 #include <array>
 #include <span>
 
-#include "parse/ascii.h"
+#include "base/ascii.h"
 #include "parse/scan.h"
 
 namespace nephila::parse {

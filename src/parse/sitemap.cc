@@ -4,7 +4,7 @@
 #include <memory>
 #include <utility>
 
-#include "parse/ascii.h"
+#include "base/ascii.h"
 #include "parse/charset.h"
 #include "parse/decoder.h"
 #include "parse/gunzip.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "parse/ascii.h"
+#include "base/ascii.h"
 #include "parse/charset.h"
 #include "parse/magic.h"
 

@@ -3,7 +3,7 @@
 #include <charconv>
 #include <limits>
 
-#include "parse/ascii.h"
+#include "base/ascii.h"
 
 namespace nephila::parse {
 namespace {

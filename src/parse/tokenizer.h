@@ -39,7 +39,7 @@
 #include <string_view>
 #include <vector>
 
-#include "parse/ascii.h"
+#include "base/ascii.h"
 #include "parse/references.h"
 #include "parse/scan.h"
 

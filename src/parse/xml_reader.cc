@@ -5,7 +5,7 @@
 #include <charconv>
 #include <optional>
 
-#include "parse/ascii.h"
+#include "base/ascii.h"
 #include "url/percent.h"
 
 namespace nephila::parse {

@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 
+#include "base/ascii.h"
 #include "base/text.h"
 #include "url/percent.h"
 
@@ -16,6 +17,8 @@ constexpr size_t kLongestKey = 32;
 constexpr bool IsBlank(char c) {
   return c == ' ' || c == '\t' || c == '\v' || c == '\f';
 }
+
+constexpr bool IsAscii(char c) { return static_cast<unsigned char>(c) < 0x80; }
 
 std::string_view Trim(std::string_view text) {
   while (!text.empty() && IsBlank(text.front())) text.remove_prefix(1);
@@ -32,6 +35,8 @@ std::string_view TrimInvisible(std::string_view text) {
   for (bool more = true; more;) {
     more = false;
     text = Trim(text);
+    // All of them begin and end above ASCII, and nearly no line does.
+    if (text.empty() || (IsAscii(text.front()) && IsAscii(text.back()))) break;
     for (std::string_view mark : kInvisible) {
       if (text.starts_with(mark)) {
         text.remove_prefix(mark.size());
@@ -67,7 +72,7 @@ struct SqueezedKey {
     if (key.size() > kLongestKey) return;
     for (char c : key) {
       if (IsBlank(c) || c == '-' || c == '_') continue;
-      char lower = url::ToLower(c);
+      char lower = Lower(c);
       if (lower < 'a' || lower > 'z') {
         size = 0;
         return;
@@ -80,11 +85,6 @@ struct SqueezedKey {
   std::array<char, kLongestKey> chars{};
   size_t size = 0;
 };
-
-bool EqualsIgnoringCase(std::string_view text, std::string_view lower) {
-  return std::equal(text.begin(), text.end(), lower.begin(), lower.end(),
-                    [](char a, char b) { return url::ToLower(a) == b; });
-}
 
 // Which letters a text of small ones has.
 constexpr uint32_t LettersOf(std::string_view text) {
@@ -111,7 +111,7 @@ constexpr Name kNames[] = {
 
 Recognized Recognize(std::string_view key) {
   for (const Name& name : kNames) {
-    if (EqualsIgnoringCase(key, name.written)) {
+    if (EqualsIgnoreCase(key, name.written)) {
       return {name.directive, false, true};
     }
   }
@@ -149,7 +149,7 @@ bool ReadWithoutColon(std::string_view text, Line* line) {
   std::string_view value = Trim(text.substr(blank));
   for (const Name& name : kNames) {
     bool restricts = name.directive != Directive::kAllow;
-    if (!restricts || !EqualsIgnoringCase(key, name.written)) continue;
+    if (!restricts || !EqualsIgnoreCase(key, name.written)) continue;
     if (std::any_of(value.begin(), value.end(), IsBlank)) return false;
     line->directive = name.directive;
     line->value = value;

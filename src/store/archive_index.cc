@@ -1,6 +1,5 @@
 #include "store/archive_index.h"
 
-#include "store/http_message.h"
 #include "store/index_line.h"
 
 namespace nephila::store {
@@ -12,12 +11,14 @@ bool MayHaveLine(const WarcHeader& header) {
          type == RecordType::kResource;
 }
 
-// The head of HTTP at the front of the block, if it is one.
-Result<std::optional<HttpHead>> ReadHead(WarcReader& reader) {
+}  // namespace
+
+Result<std::optional<HttpHead>> ReadHttpHead(WarcReader& reader,
+                                             HttpKind kind) {
   if (reader.header().content_type() != "application/http") {
     return std::optional<HttpHead>();
   }
-  HttpBlock http(HttpKind::kResponse);
+  HttpBlock http(kind);
   auto ignore = [](std::string_view) {};
   while (!http.has_head() && http.error() == nullptr) {
     NEPHILA_TRY(std::string_view piece, reader.ReadBlock());
@@ -29,14 +30,13 @@ Result<std::optional<HttpHead>> ReadHead(WarcReader& reader) {
   return std::optional<HttpHead>(http.head());
 }
 
-}  // namespace
-
 Result<std::optional<CdxjLine>> IndexRecord(WarcReader& reader,
                                             std::string_view filename,
                                             ReadState* state) {
   std::optional<CdxjLine> line;
   if (MayHaveLine(reader.header())) {
-    NEPHILA_TRY(std::optional<HttpHead> head, ReadHead(reader));
+    NEPHILA_TRY(std::optional<HttpHead> head,
+                ReadHttpHead(reader, HttpKind::kResponse));
     line = IndexLineOf(reader.header(), head ? &*head : nullptr);
   }
   NEPHILA_TRY(*state, reader.Finish());

@@ -13,9 +13,13 @@
 #include "base/file.h"
 #include "base/result.h"
 #include "store/cdxj.h"
+#include "store/http_message.h"
 #include "store/warc_reader.h"
 
 namespace nephila::store {
+
+// The head of HTTP at the front of the record's block, if it is one.
+Result<std::optional<HttpHead>> ReadHttpHead(WarcReader& reader, HttpKind kind);
 
 // Reads the record in hand, head and rest, and makes its line; none if no index
 // has one for it, or if it shares its member, which no index can name.

@@ -6,16 +6,14 @@
 #include <charconv>
 #include <chrono>
 
+#include "base/ascii.h"
+
 namespace nephila::store {
 namespace {
 
 constexpr size_t kTimestampDigits = 17;
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-
-bool IsAlphanumeric(char c) {
-  return IsDigit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
+bool IsAlphanumeric(char c) { return IsDigit(c) || IsAlpha(c); }
 
 bool TakeSuffix(std::string_view suffix, std::string_view* name) {
   if (!name->ends_with(suffix)) return false;

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
+#include "base/ascii.h"
 #include "base/text.h"
 #include "store/header_lines.h"
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/check.h"
 #include "store/header_lines.h"
 

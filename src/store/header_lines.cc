@@ -2,17 +2,14 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
+
 namespace nephila::store {
 namespace {
 
 bool IsTokenChar(char c) {
-  if (c >= '0' && c <= '9') return true;
-  if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) return true;
+  if (IsAlpha(c) || IsDigit(c)) return true;
   return std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
-}
-
-char Lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
 }
 
 }  // namespace
@@ -42,11 +39,6 @@ std::string_view TrimSpace(std::string_view text) {
   size_t begin = text.find_first_not_of(kSpace);
   if (begin == std::string_view::npos) return {};
   return text.substr(begin, text.find_last_not_of(kSpace) - begin + 1);
-}
-
-bool EqualsIgnoreCase(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](char x, char y) { return Lower(x) == Lower(y); });
 }
 
 bool IsToken(std::string_view text) {

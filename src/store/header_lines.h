@@ -22,9 +22,6 @@ std::string_view TakeLine(std::string_view* rest);
 // The text without spaces, tabs and CRs around it.
 std::string_view TrimSpace(std::string_view text);
 
-// Whether they are the same, A to Z being a to z.
-bool EqualsIgnoreCase(std::string_view a, std::string_view b);
-
 // A token of RFC 9110 s5.6.2: what a field's name may be.
 bool IsToken(std::string_view text);
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/ascii.h"
 #include "base/hash.h"
 #include "store/digest_check.h"
 #include "store/header_lines.h"

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/ascii.h"
 #include "base/text.h"
 #include "store/header_lines.h"
 #include "url/idna.h"
@@ -27,10 +28,6 @@ struct Parts {
   std::string query;
 };
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-bool IsAlpha(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
 bool IsAlnum(char c) { return IsDigit(c) || IsAlpha(c); }
 
 int HexValue(char c) {
@@ -307,21 +304,26 @@ std::string UnescapeRepeatedly(std::string_view text) {
   return out;
 }
 
-std::string EscapeOnce(std::string_view text) {
-  constexpr std::string_view kHex = "0123456789ABCDEF";
+// Escapes what is no visible ASCII, and the bytes of `others`, in these digits.
+std::string Escape(std::string_view text, std::string_view others,
+                   std::string_view digits) {
   std::string out;
   out.reserve(text.size());
   for (char c : text) {
     auto byte = static_cast<unsigned char>(c);
-    if (byte <= ' ' || byte >= 0x7f || c == '#' || c == '%') {
-      out += '%';
-      out += kHex[byte >> 4];
-      out += kHex[byte & 15];
-    } else {
+    if (byte > ' ' && byte < 0x7f && others.find(c) == std::string_view::npos) {
       out += c;
+      continue;
     }
+    out += '%';
+    out += digits[byte >> 4];
+    out += digits[byte & 15];
   }
   return out;
+}
+
+std::string EscapeOnce(std::string_view text) {
+  return Escape(text, "#%", "0123456789ABCDEF");
 }
 
 std::string SortQuery(std::string_view query) {
@@ -449,20 +451,7 @@ std::string ReverseHost(std::string_view host) {
 
 // Opaque keys are as they came: what would end a field or a line is escaped.
 std::string EscapeSpace(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  for (char c : text) {
-    auto byte = static_cast<unsigned char>(c);
-    if (byte <= ' ' || byte >= 0x7f) {
-      constexpr std::string_view kHex = "0123456789abcdef";
-      out += '%';
-      out += kHex[byte >> 4];
-      out += kHex[byte & 15];
-    } else {
-      out += c;
-    }
-  }
-  return out;
+  return surt::Escape(text, "", "0123456789abcdef");
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/check.h"
 #include "store/archive_name.h"
 #include "store/header_lines.h"

@@ -78,11 +78,6 @@ class Verifier {
             fmt::format("{}; {} bytes {} of the file are {}", range.what,
                         range.end - range.begin, where,
                         range.torn && !found ? "torn" : "broken")});
-    if (report_.damages.size() >= options_.max_damages) {
-      return Unexpected(Error{ErrorCode::kCorruption,
-                              fmt::format("{}: damaged in more than {} places",
-                                          path_, options_.max_damages)});
-    }
     report_.damages.push_back(std::move(range));
     return {};
   }

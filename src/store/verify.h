@@ -26,8 +26,6 @@ struct VerifyOptions {
   CheckOptions check = {};
   // Compares x.cdxj beside x.warc.gz, if it is there.
   bool index = true;
-  // Damaged ranges that are remembered; more is no archive any more.
-  size_t max_damages = 10'000;
 };
 
 struct DamagedRange {

@@ -240,7 +240,7 @@ TEST(Verify, TakesLinearTimeForLengthsThatLie) {
   Verified verified = VerifyText(text);
   EXPECT_EQ(verified.report.damages.size(), 5'000u);
   VerifyOptions options;
-  options.max_damages = 100;
+  options.reader.max_damages = 100;
   MemoryFileSystem fs;
   Put(fs, "a.warc", text);
   auto report = VerifyArchive(fs, "a.warc", options, [](const Finding&) {});

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/crash_testing.h"
 #include "base/faulty_file_system.h"
 #include "base/file_testing.h"
 #include "base/memory_file_system.h"
@@ -22,23 +23,6 @@ namespace {
 
 constexpr int kUnits = 12;
 constexpr char kFolder[] = "job/archive";
-
-enum class Crash : uint8_t { kKill, kNothingUnsynced, kEverything, kTorn };
-constexpr Crash kCrashes[] = {Crash::kKill, Crash::kNothingUnsynced,
-                              Crash::kEverything, Crash::kTorn};
-
-void Happen(Crash crash, MemoryFileSystem& fs, uint64_t seed) {
-  switch (crash) {
-    case Crash::kKill:
-      return fs.KillProcess();
-    case Crash::kNothingUnsynced:
-      return fs.LosePower(LossMode::kNothingUnsynced, seed);
-    case Crash::kEverything:
-      return fs.LosePower(LossMode::kEverything, seed);
-    case Crash::kTorn:
-      return fs.LosePower(LossMode::kTorn, seed);
-  }
-}
 
 std::string UrlOf(int unit) {
   return "http://example.com/" + std::to_string(unit);

@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 
+#include "base/ascii.h"
 #include "base/check.h"
 #include "base/text.h"
 #include "store/header_lines.h"
@@ -18,8 +19,6 @@ constexpr std::array<std::string_view, 9> kTypeNames = {
 constexpr std::string_view kMagic = "WARC/";
 // "WARC/1.1" and room for spaces and a CR.
 constexpr size_t kLongestVersionLine = 32;
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 bool IsVersion(std::string_view text) {
   size_t dot = text.find('.');

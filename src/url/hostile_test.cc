@@ -1,11 +1,11 @@
 // Input made to hurt: an answer, and in time that grows with its length.
 #include <gtest/gtest.h>
-#include <time.h>
 
 #include <algorithm>
 #include <functional>
 #include <string>
 
+#include "base/cpu_time.h"
 #include "url/normalizer.h"
 #include "url/parser.h"
 
@@ -30,14 +30,6 @@ config::UrlSettings AllRules() {
   return settings;
 }
 
-// Of this thread alone: what others do on the machine is not counted.
-double CpuSeconds() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) +
-         static_cast<double>(time.tv_nsec) * 1e-9;
-}
-
 // For the parser and the rules themselves, without the Canonicalizer's bound
 // on the length of a link.
 double SecondsFor(const std::string& text, bool all_rules) {
@@ -47,12 +39,12 @@ double SecondsFor(const std::string& text, bool all_rules) {
   Normalizer normalizer(all_rules ? AllRules() : config::UrlSettings(),
                         kSuffixes);
   Url url;
-  double begin = CpuSeconds();
+  double begin = ThreadCpuSeconds();
   if (Parse(text, &base, &url) && url.is_http()) {
     normalizer.Normalize(&url);
     kSuffixes.RegistrableDomain(url.host(), PublicSuffixList::Rules::kIcann);
   }
-  return CpuSeconds() - begin;
+  return ThreadCpuSeconds() - begin;
 }
 
 // Sixteen times the text may take 16 times as long, and not 256 times. The

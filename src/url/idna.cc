@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/ascii.h"
 #include "base/check.h"
 #include "url/percent.h"
 
@@ -77,7 +78,7 @@ bool AppendDomainToAscii(std::string_view domain, std::string* out) {
     return static_cast<unsigned char>(c) < 0x80;
   });
   if (ascii) {
-    for (char c : domain) out->push_back(ToLower(c));
+    for (char c : domain) out->push_back(Lower(c));
     return true;
   }
 

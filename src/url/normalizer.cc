@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "url/percent.h"
 
 namespace nephila::url {
@@ -85,7 +86,7 @@ Normalizer::NameSet::NameSet(const std::vector<std::string>& names,
     bool prefix = text.ends_with('*');
     if (prefix) text.pop_back();
     if (ignore_case)
-      std::transform(text.begin(), text.end(), text.begin(), ToLower);
+      std::transform(text.begin(), text.end(), text.begin(), Lower);
     // A bare "*" takes every name, the empty ones too.
     first_letters_ |= text.empty() ? ~uint64_t{0} : LetterBit(text[0]);
     last_letters_ |= prefix ? ~uint64_t{0} : LetterBit(text.back());
@@ -104,7 +105,7 @@ bool Normalizer::NameSet::Contains(std::string_view name) const {
     }
     if (!ignore_case_) return name.starts_with(text);
     return std::equal(text.begin(), text.end(), name.begin(),
-                      [](char a, char b) { return a == ToLower(b); });
+                      [](char a, char b) { return a == Lower(b); });
   });
 }
 

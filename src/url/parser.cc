@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "base/ascii.h"
 #include "base/check.h"
 #include "url/host.h"
 #include "url/ordinary.h"
@@ -13,11 +14,6 @@ namespace nephila::url {
 namespace {
 
 using Outcome = Result<void, ParseError>;
-
-constexpr bool IsAlpha(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 // The length of the scheme before its ':', or 0 if there is none.
 size_t SchemeLength(std::string_view text) {
@@ -143,7 +139,7 @@ class UrlBuilder {
     size_t length = SchemeLength(text);
     if (length == 0) return BuildWithoutScheme(text);
     url_.href_.append(text, 0, length);
-    for (char& c : url_.href_) c = ToLower(c);
+    for (char& c : url_.href_) c = Lower(c);
     SetScheme(ClassifyScheme(url_.href_));
     url_.href_.push_back(':');
     text.remove_prefix(length + 1);

@@ -53,10 +53,6 @@ constexpr bool InSet(char c, EncodeSet set) {
   return (kEncodeTable[static_cast<unsigned char>(c)] & set) != 0;
 }
 
-constexpr char ToLower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
-}
-
 // What the bytes of a text mean, as bits, by their value.
 using ByteTable = std::array<uint8_t, 256>;
 

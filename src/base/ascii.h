@@ -1,4 +1,5 @@
-// ASCII as HTML and HTTP know it: which bytes are spaces, how words compare.
+// ASCII as HTML, HTTP and URLs know it: which bytes are letters, digits and
+// spaces, how words compare.
 //
 // The character classes are those of the Infra standard (s4.6), which never
 // depend on a locale. Threads: any. Cost: linear in the text.
@@ -7,7 +8,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace nephila::parse {
+namespace nephila {
 
 // Tab, line feed, form feed, carriage return, space.
 constexpr bool IsSpace(char c) {
@@ -36,18 +37,17 @@ constexpr std::string_view TrimSpaces(std::string_view text) {
   return text;
 }
 
-// `lower` is in lower case already.
-constexpr bool EqualsIgnoreCase(std::string_view text, std::string_view lower) {
-  if (text.size() != lower.size()) return false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (Lower(text[i]) != lower[i]) return false;
+constexpr bool EqualsIgnoreCase(std::string_view a, std::string_view b) {
+  if (a.size() != b.size()) return false;
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (Lower(a[i]) != Lower(b[i])) return false;
   }
   return true;
 }
 
 constexpr bool StartsWithIgnoreCase(std::string_view text,
-                                    std::string_view lower) {
-  return EqualsIgnoreCase(text.substr(0, lower.size()), lower);
+                                    std::string_view start) {
+  return EqualsIgnoreCase(text.substr(0, start.size()), start);
 }
 
-}  // namespace nephila::parse
+}  // namespace nephila
