@@ -17,7 +17,7 @@ LEVELS = [
     ["model"],
     ["drum", "disk_queue", "url"],
     ["seeds", "exchange", "seen", "reputation", "budget", "robots",
-     "politeness", "dns", "fetch", "parse", "store"],
+     "politeness", "dns", "fetch", "parse", "store", "sim"],
     ["crawl"],
     ["cli", "dashboard"],
     ["bench"],

@@ -1,5 +1,5 @@
 // toml++ 3.3 as Debian has it, made safe for hostile text. It is heavy:
-// included by load.cc and nowhere else.
+// included by load.cc and by sim/scenario.cc, nowhere else.
 //
 // - Errors are returned (TOML_EXCEPTIONS 0); values nest no deeper than a key
 //   may have parts (toml_guard.h), which bounds its recursion.
