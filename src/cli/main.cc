@@ -16,6 +16,7 @@
 #include "cli/program.h"
 #include "cli/robots_cmd.h"
 #include "cli/settings_cmd.h"
+#include "cli/sim_cmd.h"
 #include "cli/url_cmd.h"
 #include "cli/warc_cmd.h"
 
@@ -35,6 +36,7 @@ class Nephila : public Program {
     AddSettings();
     AddOtherProgram("bench", "Benchmarks: see nephila bench --help", ExecBench);
     AddModel();
+    AddSim();
     AddVerb("demo", "Show what is built, without network",
             [](const Setup& setup) { return RunDemo(setup, std::cout); });
   }
@@ -223,6 +225,36 @@ class Nephila : public Program {
     }
   }
 
+  void AddSim() {
+    CLI::App* verb = AddVerb(
+        "sim",
+        "The simulated web: nephila sim [page URL... | seeds N | check LOG]\n"
+        "Without a word it serves HTTP on 127.0.0.0/8 and DNS on 127.0.0.1 "
+        "(docs/sim.md)",
+        [this](const Setup&) { return RunSim(sim_, std::cout); }, &sim_.words);
+    verb->add_option("--port", sim_.port, "Of HTTP; 0: one that is free");
+    verb->add_option("--dns-port", sim_.dns_port, "0: one that is free");
+    verb->add_option("--threads", sim_.threads, "That serve HTTP")
+        ->check(CLI::Range(1, 256))
+        ->capture_default_str();
+    verb->add_option("--seed", sim_.seed, "Another seed is another web")
+        ->check(CLI::NonNegativeNumber);
+    verb->add_option("--hosts", sim_.hosts, "How many, on average")
+        ->check(CLI::Range(int64_t{1}, int64_t{1'000'000'000}));
+    verb->add_option("--link-port", sim_.link_port,
+                     "The port in links; 80 is not written")
+        ->check(CLI::Range(0, 65'535));
+    verb->add_option("--scenario", sim_.scenario, "TOML: shape and behaviours")
+        ->type_name("FILE");
+    verb->add_option("--log", sim_.log, "What was asked for, in order")
+        ->type_name("FILE");
+    verb->add_option("--host-delay", sim_.host_delay, "For check")
+        ->capture_default_str();
+    verb->add_option("--server-delay", sim_.server_delay, "For check")
+        ->capture_default_str();
+    verb->add_flag("--json", sim_.json, "What is printed, as a line of JSON");
+  }
+
   std::unique_ptr<FileSystem> file_system_ = MakeRealFileSystem();
   UrlOptions url_;
   RobotsOptions robots_;
@@ -234,6 +266,7 @@ class Nephila : public Program {
   WarcIndexOptions warc_index_;
   SettingsCmdOptions settings_;
   ModelOptions model_;
+  SimOptions sim_;
 };
 
 }  // namespace

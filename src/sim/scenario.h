@@ -62,8 +62,10 @@ struct Scenario {
   // For Layer::kHttp also to the path; paths of others are not looked at.
   const Rule* Find(Layer layer, std::string_view host,
                    std::string_view path) const;
-  // Whether some rule names the host more closely than by "*": such a host
-  // exists though the web does not know it.
+  // Whether a rule makes a host exist that the web does not know: it names the
+  // host without a '*', or as a wildcard of DNS, or the host is under one of
+  // the top-level names that are kept for tests (RFC 2606). A rule for "*.com"
+  // makes no host.
   bool Names(std::string_view host) const;
 };
 

@@ -122,8 +122,33 @@ behaviour = "servfail"
             Behaviour::kCalendar);
   EXPECT_EQ(scenario->Find(Layer::kDns, "a.test", "")->behaviour,
             Behaviour::kDnsServfail);
-  EXPECT_TRUE(scenario->Names("b.example"));
-  EXPECT_FALSE(scenario->Names("b.test"));
+}
+
+TEST(ScenarioTest, MakesHostsThatItNames) {
+  const auto scenario = ParseScenario(R"(
+[[rule]]
+host = "a.example.com"
+behaviour = "hang"
+[[rule]]
+host = "*.net"
+behaviour = "hang"
+[[rule]]
+host = "*.wild.org"
+behaviour = "wildcard"
+[[rule]]
+host = "*.b.test"
+behaviour = "hang"
+[[rule]]
+behaviour = "close"
+)",
+                                      "s.toml");
+  ASSERT_TRUE(scenario);
+  EXPECT_TRUE(scenario->Names("a.example.com"));
+  EXPECT_FALSE(scenario->Names("b.example.com"));
+  EXPECT_FALSE(scenario->Names("a.net"));
+  EXPECT_TRUE(scenario->Names("a.b.wild.org"));
+  EXPECT_TRUE(scenario->Names("a.b.test"));
+  EXPECT_FALSE(scenario->Names("a.test"));
 }
 
 TEST(ScenarioTest, LeavesRobotsAloneUnlessThePathSaysSo) {
