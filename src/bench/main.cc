@@ -9,6 +9,7 @@
 #include "bench/bench_drum.h"
 #include "bench/bench_links.h"
 #include "bench/bench_robots.h"
+#include "bench/bench_sim.h"
 #include "bench/bench_store.h"
 #include "bench/bench_url.h"
 #include "bench/hit_rates.h"
@@ -29,6 +30,7 @@ class NephilaBench : public cli::Program {
     AddCharset();
     AddDrum();
     AddStore();
+    AddSim();
   }
 
  private:
@@ -96,6 +98,17 @@ class NephilaBench : public cli::Program {
                     "Folder of the corpus, or its html/")
         ->type_name("DIR");
     sub->add_flag("--json", bench_charset_options_.json, "Lines of JSON");
+  }
+
+  void AddSim() {
+    CLI::App* sub = AddVerb("sim", "Cost of a page of the simulated web",
+                            [this](const cli::Setup&) {
+                              return RunBenchSim(bench_sim_options_, std::cout);
+                            });
+    sub->add_option("--passes", bench_sim_options_.passes,
+                    "How often 200 pages are made")
+        ->check(CLI::Range(1, 100'000));
+    sub->add_flag("--json", bench_sim_options_.json, "A line of JSON");
   }
 
   void AddDrum() {
@@ -205,6 +218,7 @@ class NephilaBench : public cli::Program {
   }
 
   BenchCharsetOptions bench_charset_options_;
+  BenchSimOptions bench_sim_options_;
   BenchUrlOptions bench_url_options_;
   BenchRobotsOptions bench_robots_options_;
   BenchLinksOptions bench_links_options_;

@@ -497,6 +497,14 @@ TEST(CliBench, SaysWhereItMissesTheProgramOfTheBenchmarks) {
   EXPECT_EQ(std::count(run.err.begin(), run.err.end(), '\n'), 1) << run.err;
 }
 
+TEST(CliBenchSim, PrintsWhatAPageCosts) {
+  Finished run = Nephila({"bench", "sim", "--json", "--passes", "1"});
+  ASSERT_EQ(run.status, 0) << run.err;
+  auto line = JsonLines(run.out).at(0);
+  EXPECT_GT(line["us_per_page"], 0);
+  EXPECT_GT(line["bytes_per_page"], 10'000);
+}
+
 TEST(CliBenchUrl, GeneratesUrlsWhereThereIsNoCorpus) {
   setenv("NEPHILA_CORPUS", "/nonexistent", 1);
   Finished run = Nephila({"bench", "url", "--json", "--passes", "1"});

@@ -9,7 +9,7 @@
 // and each brings about new_links_tenths / 10 new URLs to a broad crawl. All
 // other links inside a site go to pages with lower numbers.
 //   Threads: immutable, safe to share.
-//   Cost: about 5 us for a page of 21 KB (docs/performance.md); no allocation
+//   Cost: about 7 us for a page of 21 KB (docs/performance.md); no allocation
 //   once the caller's buffer has grown.
 #pragma once
 

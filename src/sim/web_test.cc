@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "url/count_allocations.h"
 #include "url/public_suffix.h"
 
 namespace nephila::sim {
@@ -190,6 +191,21 @@ TEST(WebTest, HasHundredsOfMillionsOfPagesAtNoCost) {
     web.AppendHostName(page.host, &host);
     EXPECT_EQ(web.FindHost(host), page.host);
   }
+}
+
+TEST(WebTest, MakesAPageWithoutAllocating) {
+  const Web web = MakeWeb();
+  Draw draw(5);
+  std::string buffer;
+  buffer.reserve(size_t{1} << 20);
+  std::vector<PageId> pages;
+  for (int i = 0; i < 100; ++i) pages.push_back(AnyPage(web, &draw));
+  const size_t before = url::AllocationCount();
+  for (const PageId& page : pages) {
+    buffer.clear();
+    web.AppendPage(page, "", &buffer);
+  }
+  EXPECT_EQ(url::AllocationCount(), before);
 }
 
 TEST(WebTest, WritesThePortUnlessItIsTheDefault) {
