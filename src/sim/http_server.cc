@@ -13,10 +13,13 @@ namespace {
 
 constexpr int kBacklog = 4096;
 
-Result<Descriptor> Bind(uint16_t port) {
+// `shared` is for the listeners of several threads. It also lets another
+// process of the same user take the port, and half of the connections with it.
+Result<Descriptor> Bind(uint16_t port, bool shared) {
   Descriptor socket_fd(
       socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   const int on = 1;
+  const int reuse_port = shared ? 1 : 0;
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_ANY);
@@ -24,8 +27,8 @@ Result<Descriptor> Bind(uint16_t port) {
   if (socket_fd.get() < 0 ||
       setsockopt(socket_fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) !=
           0 ||
-      setsockopt(socket_fd.get(), SOL_SOCKET, SO_REUSEPORT, &on, sizeof(on)) !=
-          0 ||
+      setsockopt(socket_fd.get(), SOL_SOCKET, SO_REUSEPORT, &reuse_port,
+                 sizeof(reuse_port)) != 0 ||
       bind(socket_fd.get(), reinterpret_cast<const sockaddr*>(&address),
            sizeof(address)) != 0) {
     return Unexpected(
@@ -37,7 +40,11 @@ Result<Descriptor> Bind(uint16_t port) {
 }  // namespace
 
 Result<HttpServer::Port> HttpServer::Reserve(uint16_t port) {
-  NEPHILA_TRY(Descriptor socket_fd, Bind(port));
+  if (port != 0) {
+    // Whoever serves there already is noticed only without sharing.
+    NEPHILA_RETURN_IF_ERROR(Bind(port, false));
+  }
+  NEPHILA_TRY(Descriptor socket_fd, Bind(port, true));
   sockaddr_in address{};
   socklen_t size = sizeof(address);
   if (getsockname(socket_fd.get(), reinterpret_cast<sockaddr*>(&address),
@@ -59,7 +66,7 @@ Result<std::unique_ptr<HttpServer>> HttpServer::Start(const Site& site,
   for (size_t i = 0; i < threads; ++i) {
     Descriptor listener = std::move(first);
     if (listener.get() < 0) {
-      NEPHILA_TRY(listener, Bind(port.number));
+      NEPHILA_TRY(listener, Bind(port.number, true));
     }
     if (listen(listener.get(), kBacklog) != 0) {
       return Unexpected(Error::FromErrno("listen", errno));

@@ -226,6 +226,13 @@ TEST_F(HttpServerTest, HangsUntilTheClientLeaves) {
   EXPECT_NE(log.find(" 0 0 stopped\n"), std::string::npos);
 }
 
+TEST_F(HttpServerTest, DoesNotShareItsPortWithAnotherServer) {
+  StartBehaviour("page");
+  const auto taken = HttpServer::Reserve(simulation_->port());
+  ASSERT_FALSE(taken);
+  EXPECT_EQ(taken.error().sys_errno, EADDRINUSE);
+}
+
 TEST_F(HttpServerTest, LogsWhatACheckCanJudge) {
   StartBehaviour("page");
   for (int i = 0; i < 3; ++i) {
