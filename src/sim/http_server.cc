@@ -60,12 +60,11 @@ Result<std::unique_ptr<HttpServer>> HttpServer::Start(const Site& site,
                                                       RequestLog* log,
                                                       Port port,
                                                       size_t threads) {
-  Descriptor first(port.fd);
   std::unique_ptr<HttpServer> server(new HttpServer(port.number));
   server->loops_.reserve(threads);
   for (size_t i = 0; i < threads; ++i) {
-    Descriptor listener = std::move(first);
-    if (listener.get() < 0) {
+    Descriptor listener(i == 0 ? port.fd : -1);
+    if (i > 0) {
       NEPHILA_TRY(listener, Bind(port.number, true));
     }
     if (listen(listener.get(), kBacklog) != 0) {

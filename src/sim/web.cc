@@ -233,7 +233,8 @@ PageFacts Web::FactsWith(Draw* draw) const {
   const double share =
       static_cast<double>(facts.bytes) / static_cast<double>(shape_.page_bytes);
   const double links = static_cast<double>(shape_.links) * share;
-  facts.links = static_cast<uint64_t>(links * (0.5 + draw->Unit()) + 0.5);
+  facts.links =
+      static_cast<uint64_t>(std::llround(links * (0.5 + draw->Unit())));
   // Room for the links to the pages below it.
   const uint64_t children =
       shape_.links == 0 ? 0 : static_cast<uint64_t>(children_) + 1;
