@@ -1,6 +1,6 @@
 #include "sim/answer.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>

@@ -87,6 +87,11 @@ bool ParseField(std::string_view line, Request* request) {
   const std::string_view name = line.substr(0, colon);
   const std::string_view value = Trim(line.substr(colon + 1));
   if (!IsGraphic(name)) return false;
+  // Lines end by CR LF alone (RFC 9112 s2.2).
+  if (value.find_first_of(std::string_view("\r\n\0", 3)) !=
+      std::string_view::npos) {
+    return false;
+  }
   if (EqualsIgnoringCase(name, "host")) {
     return !request->host.empty() || SetHost(value, request);
   }

@@ -97,21 +97,22 @@ TEST(HttpRequestTest, WaitsForTheRestByteByByte) {
 
 TEST(HttpRequestTest, RefusesWhatIsNoRequest) {
   for (std::string_view bad :
-       {"GET / HTTP/1.1\r\n\r\n",                       // no host
-        "GET / HTTP/2.0\r\nHost: a\r\n\r\n",            // version
-        "GET /\r\nHost: a\r\n\r\n",                     // none
-        "GET  HTTP/1.1\r\nHost: a\r\n\r\n",             // no target
-        "GET /a b HTTP/1.1\r\nHost: a\r\n\r\n",         // space
-        "GET /\x01 HTTP/1.1\r\nHost: a\r\n\r\n",        // control
-        "GET /\xc3\xa4 HTTP/1.1\r\nHost: a\r\n\r\n",    // not escaped
-        "GET /#x HTTP/1.1\r\nHost: a\r\n\r\n",          // fragment
-        "GET x HTTP/1.1\r\nHost: a\r\n\r\n",            // no path
-        "GET http://a HTTP/1.1\r\nHost: a\r\n\r\n",     // no path
-        "GET / HTTP/1.1\r\nHost: \r\n\r\n",             // empty host
-        "GET / HTTP/1.1\r\nHost: a/b\r\n\r\n",          // no host
-        "GET / HTTP/1.1\r\nHost: [::1\r\n\r\n",         // no host
-        "GET / HTTP/1.1\r\nHost: a\r\nX y\r\n\r\n",     // no colon
-        "GET / HTTP/1.1\r\nHost: a\r\nX y: z\r\n\r\n",  // space in a name
+       {"GET / HTTP/1.1\r\n\r\n",                           // no host
+        "GET / HTTP/2.0\r\nHost: a\r\n\r\n",                // version
+        "GET /\r\nHost: a\r\n\r\n",                         // none
+        "GET  HTTP/1.1\r\nHost: a\r\n\r\n",                 // no target
+        "GET /a b HTTP/1.1\r\nHost: a\r\n\r\n",             // space
+        "GET /\x01 HTTP/1.1\r\nHost: a\r\n\r\n",            // control
+        "GET /\xc3\xa4 HTTP/1.1\r\nHost: a\r\n\r\n",        // not escaped
+        "GET /#x HTTP/1.1\r\nHost: a\r\n\r\n",              // fragment
+        "GET x HTTP/1.1\r\nHost: a\r\n\r\n",                // no path
+        "GET http://a HTTP/1.1\r\nHost: a\r\n\r\n",         // no path
+        "GET / HTTP/1.1\r\nHost: \r\n\r\n",                 // empty host
+        "GET / HTTP/1.1\r\nHost: a/b\r\n\r\n",              // no host
+        "GET / HTTP/1.1\r\nHost: [::1\r\n\r\n",             // no host
+        "GET / HTTP/1.1\r\nHost: a\r\nX y\r\n\r\n",         // no colon
+        "GET / HTTP/1.1\r\nHost: a\r\nX: y\nZ: 1\r\n\r\n",  // bare LF
+        "GET / HTTP/1.1\r\nHost: a\r\nX y: z\r\n\r\n",      // space in a name
         "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc",
         "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"}) {
     EXPECT_EQ(ErrorOf(bad), RequestError::kBad) << bad;

@@ -1,6 +1,6 @@
 #include "sim/request_log.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <iterator>
 #include <span>

@@ -1,6 +1,7 @@
 #include "sim/scenario.h"
 
 #include <arpa/inet.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
@@ -150,7 +151,6 @@ bool IsHeaderText(std::string_view text) {
 // Why a rule cannot be, or nothing.
 std::string Complaint(const Rule& rule, const std::vector<std::string>& given) {
   const BehaviourInfo& info = InfoOf(rule.behaviour);
-  const std::string name(info.name);
   for (const std::string& key : given) {
     // A farm has names of its own.
     const bool chosen =
@@ -158,7 +158,7 @@ std::string Complaint(const Rule& rule, const std::vector<std::string>& given) {
     const bool common = chosen || key == "behaviour" ||
                         (key == "path" && info.layer == Layer::kHttp);
     if (!common && !Lists(info.keys, key)) {
-      return key + ": " + name + " does not read it";
+      return fmt::format("{}: {} does not read it", key, info.name);
     }
   }
   auto has = [&](const std::string& key) {
@@ -168,7 +168,7 @@ std::string Complaint(const Rule& rule, const std::vector<std::string>& given) {
   for (const Row& row : RuleRows()) {
     const std::string key(row.name);
     if (Lists(info.required, key) && !has(key)) {
-      return key + ": " + name + " needs it";
+      return fmt::format("{}: {} needs it", key, info.name);
     }
   }
   if (std::max(rule.host.size(), rule.path.size()) > kMaxPatternBytes) {

@@ -1,6 +1,6 @@
 #include "sim/site.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <charconv>
 
@@ -60,7 +60,7 @@ std::optional<HostFacts> Site::FindFarmHost(std::string_view host) const {
   const auto number = WholeNumber(host.substr(1, dot - 1));
   const std::string_view pld_name = host.substr(dot + 1);
   const std::string_view label = pld_name.substr(0, pld_name.find('.'));
-  if (!number) return std::nullopt;
+  if (!number || label.size() == pld_name.size()) return std::nullopt;
   for (const Rule& rule : scenario_.rules) {
     if (rule.behaviour != Behaviour::kFarm) continue;
     if (!label.starts_with(rule.name)) continue;

@@ -231,6 +231,8 @@ TEST(SiteTest, BoundsAFarm) {
   EXPECT_EQ(site.FindHost("h1000" + host.substr(host.find('.'))).kind,
             HostKind::kNone);
   EXPECT_EQ(site.FindHost("h0.spam100000.com").kind, HostKind::kNone);
+  EXPECT_EQ(site.FindHost("h1.spam5").kind, HostKind::kNone);
+  EXPECT_EQ(site.FindHost("h1.spam5.").kind, HostKind::kNone);
 }
 
 TEST(SiteTest, GivesEveryHostAnAddress) {
