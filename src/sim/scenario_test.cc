@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <sstream>
 #include <string>
 
 namespace nephila::sim {
@@ -205,6 +207,42 @@ TEST(ScenarioTest, HasANameForEveryBehaviour) {
       }
     }
     EXPECT_EQ(ErrorOf(text), "none") << text;
+  }
+}
+
+std::string Reference() {
+  std::ifstream file(NEPHILA_SOURCE_DIR "/docs/sim.md");
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+TEST(ScenarioTest, TakesTheExamplesOfItsReference) {
+  const std::string text = Reference();
+  int examples = 0;
+  for (size_t at = text.find("```toml\n"); at != std::string::npos;
+       at = text.find("```toml\n", at)) {
+    at += 8;
+    const std::string example = text.substr(at, text.find("```", at) - at);
+    EXPECT_EQ(ErrorOf(example), "none") << example;
+    ++examples;
+  }
+  EXPECT_GE(examples, 4);
+}
+
+TEST(ScenarioTest, HasARowInItsReferenceForEveryBehaviourAndKey) {
+  const std::string text = Reference();
+  for (std::string_view name : ChoiceNames(Behaviour::kPage)) {
+    EXPECT_NE(text.find("\n| `" + std::string(name) + "` |"), std::string::npos)
+        << name;
+  }
+  for (const auto& rows : {ShapeRows(), RuleRows()}) {
+    for (const config::Row& row : rows) {
+      const std::string key(row.name);
+      EXPECT_TRUE(text.find("`" + key + "`") != std::string::npos ||
+                  text.find("\n" + key + " = ") != std::string::npos)
+          << key;
+    }
   }
 }
 
