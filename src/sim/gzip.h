@@ -2,7 +2,7 @@
 //
 // What it packs is the same for everyone once unpacked; the packed bytes may
 // differ between machines.
-//   Threads: one object each. Cost: about 50 us for 21 KB.
+//   Threads: one object each. Cost: about 37 us for 20 KB.
 #pragma once
 
 #include <cstdint>
