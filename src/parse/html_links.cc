@@ -1,5 +1,7 @@
 #include "parse/html_links.h"
 
+#include <algorithm>
+
 #include "base/ascii.h"
 #include "parse/foreign_content.h"
 #include "parse/html_text.h"
@@ -15,7 +17,7 @@ class HtmlReader::Impl {
   Impl& operator=(const Impl&) = delete;
   virtual ~Impl() = default;
 
-  virtual void Begin(Transcoder* transcoder) = 0;
+  virtual void Begin(Transcoder* transcoder, Syntax syntax) = 0;
   virtual void Feed(std::string_view bytes) = 0;
   virtual void Finish() = 0;
   virtual std::string_view title() const = 0;
@@ -33,7 +35,8 @@ class HtmlReader::ImplOf final : public HtmlReader::Impl {
         title_(options.max_title_bytes, /*drop_long_words=*/false),
         text_(options.max_text_bytes, /*drop_long_words=*/true) {}
 
-  void Begin(Transcoder* transcoder) override {
+  void Begin(Transcoder* transcoder, Syntax syntax) override {
+    xhtml_ = syntax == Syntax::kXhtml;
     tokenizer_.Reset();
     finder_.Begin(transcoder);
     transcoder_ = transcoder;
@@ -97,16 +100,17 @@ class HtmlReader::ImplOf final : public HtmlReader::Impl {
       }
       return ContentModel::kData;
     }
+    bool closed = xhtml_ && tag.self_closing;
     if (tag_ == Tag::kTemplate) {
-      ++templates_;
+      if (!closed) ++templates_;
       return ContentModel::kData;
     }
     if (tag_ == Tag::kForm && templates_ == 0) {
       if (form_open_) return ContentModel::kData;  // no form inside a form
-      form_open_ = true;
+      form_open_ = !closed;
     }
     finder_.OnHtmlElement(tag_, tag.attributes, templates_ > 0);
-    ContentModel model = UseOf(tag_).model;
+    ContentModel model = ModelOf(closed);
     if constexpr (kText) {
       if (model != ContentModel::kData) ChooseTarget();
     }
@@ -132,7 +136,7 @@ class HtmlReader::ImplOf final : public HtmlReader::Impl {
     }
   }
 
-  bool InForeignContent() const { return foreign_.InForeign(); }
+  bool InForeignContent() const { return xhtml_ || foreign_.InForeign(); }
 
   void OnText(std::string_view raw, TextKind kind) {
     TextWriter* writer = WriterOf();
@@ -192,6 +196,14 @@ class HtmlReader::ImplOf final : public HtmlReader::Impl {
     return hints;
   }
 
+  ContentModel ModelOf(bool closed) const {
+    ContentModel model = UseOf(tag_).model;
+    if (!xhtml_ || model == ContentModel::kData) return model;
+    bool text = tag_ == Tag::kScript || tag_ == Tag::kStyle ||
+                tag_ == Tag::kTitle || tag_ == Tag::kTextarea;
+    return text && !closed ? model : ContentModel::kData;
+  }
+
   // Text behind a start tag that changes how it is read.
   void ChooseTarget() {
     target_ = (FlagsOf(tag_) & kHidden) != 0 ? Target::kNowhere : Target::kPage;
@@ -209,13 +221,16 @@ class HtmlReader::ImplOf final : public HtmlReader::Impl {
     return target_ == Target::kTitle ? &title_ : &text_;
   }
 
-  // Up to a space, which is no part of a longer character in any encoding.
+  // Up to a space or mark, which is no part of a longer character in any
+  // encoding: those end in bytes from 0x30 on.
   void FlushLongRun() {
-    size_t space = run_.find_last_of(" \n");
+    auto mark = std::find_if(run_.rbegin(), run_.rend(), [](char c) {
+      return static_cast<uint8_t>(c) < 0x30;
+    });
     std::string rest;
-    if (space != std::string::npos) {
-      rest = run_.substr(space + 1);
-      run_.resize(space + 1);
+    if (mark != run_.rend()) {
+      rest.assign(mark.base(), run_.end());
+      run_.erase(mark.base(), run_.end());
     }
     FlushRun();
     run_ = std::move(rest);
@@ -234,6 +249,7 @@ class HtmlReader::ImplOf final : public HtmlReader::Impl {
   LinkFinder finder_;
   ForeignContent foreign_;
   Transcoder* transcoder_ = nullptr;
+  bool xhtml_ = false;
   uint64_t templates_ = 0;  // open ones
   bool form_open_ = false;  // the standard's form element pointer
   Tag tag_ = Tag::kOther;   // whose start tag is being read
@@ -260,7 +276,9 @@ HtmlReader::HtmlReader(const HtmlOptions& options, HtmlHandler* handler) {
 
 HtmlReader::~HtmlReader() = default;
 
-void HtmlReader::Begin(Transcoder* transcoder) { impl_->Begin(transcoder); }
+void HtmlReader::Begin(Transcoder* transcoder, Syntax syntax) {
+  impl_->Begin(transcoder, syntax);
+}
 void HtmlReader::Feed(std::string_view bytes) { impl_->Feed(bytes); }
 void HtmlReader::Finish() { impl_->Finish(); }
 std::string_view HtmlReader::title() const { return impl_->title(); }

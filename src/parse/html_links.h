@@ -15,6 +15,11 @@
 // they are dropped unless asked for, then marked. Differences to a tree, all
 // seen in html5lib's suite, are listed in testdata/html5lib/exceptions.tsv:
 // tags that a tree builder ignores where they stand are reported here.
+//
+// XHTML, which servers name application/xhtml+xml, is read by the same states
+// with what XML has otherwise: a tag that closes itself is closed whatever it
+// is, CDATA sections stand everywhere, and only scripts, styles, titles and
+// text areas hold text alone. What is not well-formed is read on.
 #pragma once
 
 #include <array>
@@ -84,6 +89,8 @@ class Transcoder {
   virtual void AppendUtf8(std::string_view raw, std::string* out) = 0;
 };
 
+enum class Syntax : uint8_t { kHtml, kXhtml };
+
 struct HtmlOptions {
   bool resources = true;   // img, script, style sheets, media and the like
   bool all_forms = false;  // also those that are not sent by GET
@@ -111,7 +118,7 @@ class HtmlReader {
   ~HtmlReader();
 
   // Begins a page. `transcoder`: null for UTF-8; kept until the next page.
-  void Begin(Transcoder* transcoder = nullptr);
+  void Begin(Transcoder* transcoder = nullptr, Syntax syntax = Syntax::kHtml);
   void Feed(std::string_view bytes);
   void Finish();
 

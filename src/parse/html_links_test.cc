@@ -150,7 +150,33 @@ TEST(HtmlLinks, KnowForeignContent) {
   ExpectLinks("<svg><font><a href=1></svg><svg><font color=x><a href=2></svg>",
               {"svg:a.href 1", "a.href 2"});
   ExpectLinks("<svg/><![CDATA[><a href=1>]]>", {"a.href 1"});
+  ExpectLinks(
+      "<svg><use href='#here'/><use xlink:href='icons.svg#x'/>"
+      "<filter><feImage href=f.png /></filter></svg><use href=9>",
+      {"svg:use.xlink:href icons.svg#x", "svg:feimage.href f.png"});
   ExpectLinks("<div><svg><path></div><![CDATA[><a href=1>]]>", {"a.href 1"});
+}
+
+TEST(HtmlLinks, KnowXhtml) {
+  constexpr std::string_view kPage =
+      "<?xml version='1.0'?><html xmlns='http://www.w3.org/1999/xhtml'><head>"
+      "<title/><script src='s'/><style/><link href='l'/></head><body>"
+      "<iframe src='i'/><a href='1'/><template/><form action='f'/>"
+      "<form action='g'><p><![CDATA[<a href='2'>]]></p></form>"
+      "<script>//<![CDATA[\nx = '<a href=3>'\n//]]></script>"
+      "<noframes><a href='4'/></noframes><textarea/><a href='5'/>";
+  PageLinks links;
+  HtmlReader reader({}, &links);
+  for (const Pieces& pieces : EveryCutting()) {
+    links.Clear();
+    reader.Begin(nullptr, Syntax::kXhtml);
+    pieces.FeedTo(kPage, &reader);
+    std::string found;
+    for (size_t i = 0; i < links.size(); ++i) {
+      found.append(links[i].value).append(" ");
+    }
+    EXPECT_EQ(found, "s l i 1 f g 4 5 ") << pieces.name();
+  }
 }
 
 TEST(HtmlLinks, ForgetsForeignContentBeyondItsDepth) {

@@ -17,15 +17,15 @@ HtmlOptions OptionsOf(const config::ParseSettings& settings) {
   return options;
 }
 
-void HtmlPage::Begin(const Charset& charset) {
+void HtmlPage::Begin(const Charset& charset, Syntax syntax) {
   encoding_ = charset.encoding;
   skip_ = charset.mark_bytes;
   decoder_.reset();
   if (!IsAsciiCompatible(encoding_)) {
     decoder_.emplace(encoding_);
-    reader_->Begin();
+    reader_->Begin(nullptr, syntax);
   } else {
-    reader_->Begin(encoding_ == Encoding::kUtf8 ? nullptr : this);
+    reader_->Begin(encoding_ == Encoding::kUtf8 ? nullptr : this, syntax);
   }
 }
 

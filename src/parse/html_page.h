@@ -24,7 +24,7 @@ class HtmlPage final : private Transcoder {
   // Keeps a pointer to the reader.
   explicit HtmlPage(HtmlReader* reader) : reader_(reader) {}
 
-  void Begin(const Charset& charset);
+  void Begin(const Charset& charset, Syntax syntax = Syntax::kHtml);
   void Feed(std::string_view bytes);
   void Finish();
 

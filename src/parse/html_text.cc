@@ -9,11 +9,13 @@ namespace nephila::parse {
 namespace {
 
 // Scripts without spaces between words: Thai to Myanmar, Khmer, and all from
-// the radicals on (Han, kana, Hangul, Yi, their forms, planes 2 and 3).
+// the radicals on (Han, kana, Hangul, Yi, their forms, planes 2 and 3). And the
+// spaces of typesetters.
 bool NeedsNoSpaces(uint32_t c) {
   return (c >= 0x0e00 && c < 0x10a0) || (c >= 0x1780 && c < 0x1800) ||
-         (c >= 0x2e80 && c < 0xfb00) || (c >= 0xff00 && c < 0xfff0) ||
-         (c >= 0x20000 && c < 0x40000);
+         (c >= 0x2000 && c < 0x200b) || c == 0x2028 || c == 0x2029 ||
+         c == 0x205f || (c >= 0x2e80 && c < 0xfb00) ||
+         (c >= 0xff00 && c < 0xfff0) || (c >= 0x20000 && c < 0x40000);
 }
 
 // The code point that begins at text[at]; what is no UTF-8 counts as itself.
@@ -33,25 +35,44 @@ uint32_t CodePoint(std::string_view text, size_t at) {
   return first;  // below U+0800 no script matters here
 }
 
-bool IsTooLong(std::string_view word) {
-  if (word.size() <= TextWriter::kLongestWord) return false;
-  size_t run = 0;
-  for (size_t i = 0; i < word.size(); ++i) {
-    auto byte = static_cast<uint8_t>(word[i]);
-    if (byte >= 0x80 && byte < 0xc0) continue;  // inside a character
-    run = byte >= 0xe0 && NeedsNoSpaces(CodePoint(word, i)) ? 0 : run + 1;
-    if (run > TextWriter::kLongestWord) return true;
+bool IsInsideCharacter(char c) {
+  return (static_cast<uint8_t>(c) & 0xc0) == 0x80;
+}
+
+// Whether the character that begins at word[at] ends a string.
+bool EndsString(std::string_view word, size_t at) {
+  return static_cast<uint8_t>(word[at]) >= 0xe0 &&
+         NeedsNoSpaces(CodePoint(word, at));
+}
+
+// A string of characters that want spaces between words: [begin, end).
+struct String {
+  size_t begin = 0;
+  size_t end = 0;
+  size_t characters = 0;
+};
+
+// The first from `at` on; empty at the end of the word if there is none.
+String NextString(std::string_view word, size_t at) {
+  // Past a character; of bytes that are none, past four at most.
+  auto next = [word](size_t i) {
+    size_t longest = std::min(i + 4, word.size());
+    do ++i;
+    while (i < longest && IsInsideCharacter(word[i]));
+    return i;
+  };
+  while (at < word.size() && EndsString(word, at)) at = next(at);
+  String found{at, at, 0};
+  while (found.end < word.size() && !EndsString(word, found.end)) {
+    found.end = next(found.end);
+    ++found.characters;
   }
-  return false;
+  return found;
 }
 
 // How much of a word is kept before it is judged: a word that has no spaces
 // may be a whole paragraph.
 constexpr size_t kJudgedBytes = 4096;
-
-bool IsInsideCharacter(char c) {
-  return (static_cast<uint8_t>(c) & 0xc0) == 0x80;
-}
 
 // `utf8` cut to at most `limit` bytes, between characters.
 std::string_view CutTo(std::string_view utf8, size_t limit) {
@@ -73,6 +94,13 @@ void TextWriter::Clear() {
 
 void TextWriter::Append(std::string_view utf8) {
   if (full_) return;
+  // A no-break space that came in two pieces.
+  if (!word_.empty() && word_.back() == '\xc2' && utf8.starts_with('\xa0')) {
+    word_.pop_back();
+    utf8.remove_prefix(1);
+    EndWord();
+    if (gap_ == '\0') gap_ = ' ';
+  }
   const char* p = utf8.data();
   const char* end = p + utf8.size();
   while (p != end) {
@@ -102,44 +130,81 @@ void TextWriter::Append(std::string_view utf8) {
 // A word is judged at its end, or when so much of it is known: at the same
 // places however the text is cut.
 void TextWriter::AppendWordPart(std::string_view part) {
-  while (!skipping_ && !part.empty()) {
+  while (!part.empty()) {
     size_t taken = std::min(part.size(), kJudgedBytes - word_.size());
     word_.append(part.substr(0, taken));
     part.remove_prefix(taken);
-    if (word_.size() < kJudgedBytes) return;
-    if (drop_long_words_ && IsTooLong(word_)) {
-      skipping_ = true;
-      ++long_words_;
-      word_.clear();
-      return;
-    }
-    // The last character may not be whole yet.
-    size_t last = word_.size() - 1;
-    while (last > word_.size() - 4 && IsInsideCharacter(word_[last])) --last;
-    WriteWord(std::string_view(word_).substr(0, last));
-    word_.erase(0, last);
+    if (word_.size() == kJudgedBytes) Judge(/*ended=*/false);
   }
 }
 
 void TextWriter::EndWord() {
+  Judge(/*ended=*/true);
   skipping_ = false;
-  WriteWord(word_);
-  word_.clear();
+}
+
+// Writes of word_ what is decided, and keeps the rest.
+void TextWriter::Judge(bool ended) {
+  size_t whole = word_.size();
+  if (!ended) {  // the last character may not be
+    --whole;
+    while (whole + 4 > word_.size() && IsInsideCharacter(word_[whole])) --whole;
+  }
+  std::string_view word = std::string_view(word_).substr(0, whole);
+  if (skipping_) {
+    size_t end = NextString(word, 0).end;
+    if (!word.empty() && EndsString(word, 0)) end = 0;
+    skipping_ = end == word.size();
+    word.remove_prefix(end);
+  }
+  if (ended || !drop_long_words_) {
+    WriteWord(word);
+    word_.erase(0, whole);
+    return;
+  }
+  // Its last string may go on.
+  String last{word.size(), word.size(), 0};
+  for (size_t at = 0; at < word.size();) {
+    String next = NextString(word, at);
+    if (next.characters > 0) last = next;
+    at = next.end;
+  }
+  bool goes_on = last.end == word.size() && last.characters > 0;
+  size_t decided = goes_on ? last.begin : word.size();
+  WriteWord(word.substr(0, decided));
+  if (goes_on && last.characters > kLongestWord) {
+    skipping_ = true;
+    ++long_words_;
+    if (gap_ == '\0') gap_ = ' ';
+    decided = word.size();
+  }
+  word_.erase(0, whole - (word.size() - decided));
 }
 
 void TextWriter::WriteWord(std::string_view word) {
-  if (word.empty() || full_) return;
-  if (drop_long_words_ && IsTooLong(word)) {
+  if (!drop_long_words_ || word.size() <= kLongestWord) return Put(word);
+  size_t kept = 0;
+  for (size_t at = 0; at < word.size();) {
+    String next = NextString(word, at);
+    at = next.end;
+    if (next.characters <= kLongestWord) continue;
+    Put(word.substr(kept, next.begin - kept));
+    if (gap_ == '\0') gap_ = ' ';
     ++long_words_;
-    return;
+    kept = next.end;
   }
+  Put(word.substr(kept));
+}
+
+void TextWriter::Put(std::string_view words) {
+  if (words.empty() || full_) return;
   if (gap_ != '\0' && !text_.empty() && text_.size() < max_bytes_) {
     text_.push_back(gap_);
   }
   gap_ = '\0';
-  std::string_view fits = CutTo(word, max_bytes_ - text_.size());
+  std::string_view fits = CutTo(words, max_bytes_ - text_.size());
   text_.append(fits);
-  full_ = fits.size() < word.size();
+  full_ = fits.size() < words.size();
 }
 
 }  // namespace nephila::parse

@@ -1,9 +1,10 @@
 // TextWriter: words and lines of a page, from the pieces between its tags.
 //
 // Spaces are made one, blocks stand on lines of their own. A string of over 30
-// characters without a space is no language (VN s4.5) and is kept out; letters
+// characters without a space is no language (VN s4.5) and is kept out. Letters
 // of scripts that write no spaces (Han, kana, Hangul, Thai and neighbours) do
-// not count.
+// not count and end such a string: an address inside a Chinese paragraph goes,
+// the paragraph stays.
 //   In: UTF-8   Out: text of at most max_bytes, lines of words
 //   Threads: one writer each   Cost: linear in the text
 #pragma once
@@ -39,14 +40,16 @@ class TextWriter {
 
  private:
   void AppendWordPart(std::string_view part);
+  void Judge(bool ended);
   void EndWord();
   void WriteWord(std::string_view word);
+  void Put(std::string_view words);
 
   const size_t max_bytes_;
   const bool drop_long_words_;
   std::string text_;
   std::string word_;       // the one that may go on
-  bool skipping_ = false;  // it is too long already
+  bool skipping_ = false;  // it goes on with a string that is too long
   bool full_ = false;
   char gap_ = '\0';  // what has to stand before the next word
   uint64_t long_words_ = 0;

@@ -82,17 +82,28 @@ TEST(HtmlText, CountsCharactersNotBytesAndSparesScriptsWithoutSpaces) {
   ExpectText(umlauts + "\xc3\xa4", "");
   ExpectText(han, han);
   std::string mixed = "\xe4\xb8\xad" + std::string(31, 'x');
-  ExpectText(mixed, "");
+  ExpectText(mixed, "\xe4\xb8\xad");
+  ExpectText(mixed + mixed + "\xe4\xb8\xad" + "y",
+             "\xe4\xb8\xad \xe4\xb8\xad \xe4\xb8\xad"
+             "y");
+  // Spaces that are no ASCII, also where a piece ends.
+  std::string twenty(20, 'x');
+  ExpectText(twenty + "\xe2\x80\x83" + twenty,
+             twenty + "\xe2\x80\x83" + twenty);
+  ExpectText(twenty + "\xc2\xa0" + twenty, twenty + " " + twenty);
 }
 
 TEST(HtmlText, JudgesLongWordsAtTheSamePlacesHoweverTheyAreCut) {
   std::string han;
   for (int i = 0; i < 3000; ++i) han += "\xe4\xb8\xad";
   std::string page = han + std::string(31, 'x') + " a " + han + "b " +
-                     std::string(5000, '\x80') + " c";
+                     std::string(5000, '\x80') + " c " + han +
+                     std::string(9000, 'z') + han + std::string(20, 'z');
   Page whole = Read(page, Pieces::Whole());
-  EXPECT_EQ(whole.counts.long_words, 1U);
-  EXPECT_TRUE(whole.text.ends_with(" c"));
+  EXPECT_EQ(whole.counts.long_words, 3U);
+  EXPECT_TRUE(whole.text.starts_with(han + " a " + han + "b "));
+  EXPECT_TRUE(
+      whole.text.ends_with(" c " + han + " " + han + std::string(20, 'z')));
   for (const Pieces& pieces : EveryCutting()) {
     EXPECT_EQ(Read(page, pieces).text, whole.text) << pieces.name();
   }

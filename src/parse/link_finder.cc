@@ -54,7 +54,14 @@ constexpr uint32_t WantedOf(Tag tag) {
     case Tag::kInput:
       return AttrBit(Attr::kSrc) | AttrBit(Attr::kType);
     case Tag::kBody:
+    case Tag::kTable:
+    case Tag::kTd:
+    case Tag::kTh:
+    case Tag::kTr:
       return AttrBit(Attr::kBackground);
+    case Tag::kFeImage:
+    case Tag::kUse:
+      return AttrBit(Attr::kHref) | AttrBit(Attr::kXlinkHref);
     case Tag::kMeta:
       return AttrBit(Attr::kName) | AttrBit(Attr::kHttpEquiv) |
              AttrBit(Attr::kContent) | AttrBit(Attr::kCharset);
@@ -222,6 +229,10 @@ void LinkFinder::OnHtmlElement(Tag tag, std::span<const Attribute> attributes,
     case Tag::kObject:
       return Resource(Attr::kData);
     case Tag::kBody:
+    case Tag::kTable:
+    case Tag::kTd:
+    case Tag::kTh:
+    case Tag::kTr:
       return Resource(Attr::kBackground);
     case Tag::kScript:
     case Tag::kAudio:
@@ -240,7 +251,12 @@ void LinkFinder::OnSvgElement(Tag tag, std::span<const Attribute> attributes,
   // Of the two the one without a prefix counts (SVG 2 s16.1.6).
   Attr attr = Has(Attr::kHref) ? Attr::kHref : Attr::kXlinkHref;
   if (tag == Tag::kA) Page(attr);
-  if (tag == Tag::kImage || tag == Tag::kScript) Resource(attr);
+  if (tag == Tag::kImage || tag == Tag::kScript || tag == Tag::kFeImage) {
+    Resource(attr);
+  }
+  // What is used stands in this page, or behind the mark in another.
+  bool elsewhere = Has(attr) && !TrimSpaces(Raw(attr)).starts_with('#');
+  if (tag == Tag::kUse && elsewhere) Resource(attr);
 }
 
 void LinkFinder::Base() {

@@ -47,6 +47,7 @@ namespace nephila::parse {
   NEPHILA_TAG(Dt, "dt", kBlock | kBreakout)                 \
   NEPHILA_TAG(Em, "em", kBreakout)                          \
   NEPHILA_TAG(Embed, "embed", kVoid | kBreakout)            \
+  NEPHILA_TAG(FeImage, "feimage", 0)                        \
   NEPHILA_TAG(Fieldset, "fieldset", kBlock)                 \
   NEPHILA_TAG(Figcaption, "figcaption", kBlock)             \
   NEPHILA_TAG(Figure, "figure", kBlock)                     \
@@ -130,6 +131,7 @@ namespace nephila::parse {
   NEPHILA_TAG(Tt, "tt", kBreakout)                          \
   NEPHILA_TAG(U, "u", kBreakout)                            \
   NEPHILA_TAG(Ul, "ul", kBlock | kBreakout)                 \
+  NEPHILA_TAG(Use, "use", 0)                                \
   NEPHILA_TAG(Var, "var", kBreakout)                        \
   NEPHILA_TAG(Video, "video", 0)                            \
   NEPHILA_TAG(Wbr, "wbr", kVoid)                            \

@@ -116,7 +116,8 @@ void PageReader::ReadHtml(std::string_view charset, std::string_view start,
   // The same bytes whatever the pieces are.
   charset_ = DecideCharset(start.substr(0, kStartBytes),
                            CharsetHintsOf(settings_, charset));
-  html_page_.Begin(charset_);
+  bool xhtml = sniffed_.essence == "application/xhtml+xml";
+  html_page_.Begin(charset_, xhtml ? Syntax::kXhtml : Syntax::kHtml);
   html_page_.Feed(start);
   for (std::string_view piece : rest) html_page_.Feed(piece);
   html_page_.Finish();
@@ -185,8 +186,17 @@ void PageReader::ShowLinks() {
 const url::Url& PageReader::BaseOf(const PageLink& link, const url::Url& page,
                                    const url::Url& base, url::Url* scratch) {
   if (link.source == LinkSource::kHeader) return page;
-  if (link.base.empty() || !url::Parse(link.base, &base, scratch)) return base;
-  return *scratch;
+  const url::Url* inner = &base;
+  for (std::string_view rest = link.base; !rest.empty();) {
+    size_t end = std::min(rest.find('\n'), rest.size());
+    url::Url next;
+    if (url::Parse(rest.substr(0, end), inner, &next)) {
+      *scratch = std::move(next);
+      inner = scratch;
+    }
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return *inner;
 }
 
 }  // namespace nephila::parse

@@ -54,7 +54,7 @@ struct PageLink {
   std::string_view element = {};    // "a", "loc"; of a header "link"
   std::string_view attribute = {};  // "href"; empty: it is the element's text
   std::string_view rel = {};        // of a sitemap: "sitemap", "alternate"
-  std::string_view base = {};       // of an entry of a feed, see BaseOf
+  std::string_view base = {};       // of a feed and its entry, see BaseOf
   LinkSource source = LinkSource::kHtml;
   bool in_template = false;
   bool in_svg = false;

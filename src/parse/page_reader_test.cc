@@ -156,6 +156,37 @@ TEST_F(PageReaderTest, SharesTheBaseOfAFeed) {
   EXPECT_EQ(reader_.links()[0].base.data(), reader_.links()[2].base.data());
 }
 
+TEST_F(PageReaderTest, ResolvesTheBasesOfAFeedOnEachOther) {
+  Read({},
+       "<feed xmlns='http://www.w3.org/2005/Atom' xml:base='/blog/'>"
+       "<link href='about'/>"
+       "<entry xml:base='2026/'><link href='e' xml:base='x/'/></entry>"
+       "<entry><link href='f'/></entry></feed>");
+  url::Url page;
+  ASSERT_TRUE(url::Parse("http://example.com/feed/atom", nullptr, &page));
+  std::string found;
+  for (const PageLink& link : reader_.links()) {
+    url::Url scratch;
+    url::Url whole;
+    const url::Url& base = PageReader::BaseOf(link, page, page, &scratch);
+    ASSERT_TRUE(url::Parse(link.value, &base, &whole));
+    found.append(whole.href()).append(" ");
+  }
+  EXPECT_EQ(found,
+            "http://example.com/blog/about "
+            "http://example.com/blog/2026/x/e "
+            "http://example.com/blog/f ");
+}
+
+TEST_F(PageReaderTest, ReadsXhtmlByItsRules) {
+  ResponseHeaders headers;
+  headers.content_type = {"application/xhtml+xml"};
+  EXPECT_EQ(Read(headers, "<html><title/><a href='x'/></html>"),
+            (Lines{"a.href  x"}));
+  headers.content_type = {"text/html"};
+  EXPECT_EQ(Read(headers, "<html><title/><a href='x'/></html>"), Lines{});
+}
+
 TEST_F(PageReaderTest, CountsTheLinksOfHeadersThatItDrops) {
   ResponseHeaders headers;
   std::string value = "<" + std::string(10'000, 'x') + ">, <y>";

@@ -48,7 +48,9 @@ struct SitemapLink {
   SitemapLinkKind kind = SitemapLinkKind::kPage;
   std::string_view lastmod = {};   // as written; empty: none
   std::string_view hreflang = {};  // of an alternate
-  std::string_view base = {};  // xml:base of an Atom feed or entry; empty: none
+  // The xml:base of an Atom feed, of its entry and of the link, those that
+  // there are, a line each: each is resolved on the one before.
+  std::string_view base = {};
 };
 
 class SitemapSink {

@@ -15,6 +15,19 @@ bool IsWebUrl(std::string_view text) {
 // Dates are short; what is longer is none.
 constexpr size_t kLongestDate = 64;
 
+// `outer` and behind it the xml:base of an element, if it has one: a relative
+// one is resolved on what is in force around it (XML Base s4.2).
+std::string BasesWith(std::string_view outer, const XmlTag& tag,
+                      size_t max_bytes) {
+  std::string bases(outer);
+  std::string own;
+  tag.Attribute("xml:base", &own);
+  std::erase(own, '\n');  // as the URL parser does
+  if (own.empty() || own.size() > max_bytes) return bases;
+  if (!bases.empty()) bases.push_back('\n');
+  return bases += own;
+}
+
 bool IsMediaElement(std::string_view local, std::string_view parent) {
   return (local == "loc" && parent == "image") || local == "content_loc" ||
          local == "player_loc" || local == "thumbnail_loc" ||
@@ -83,8 +96,7 @@ void SitemapEntries::StartRoot(const XmlTag& tag) {
     format = SitemapFormat::kRss;
   } else if (local == "feed") {
     format = SitemapFormat::kAtom;
-    tag.Attribute("xml:base", &feed_base_);
-    if (feed_base_.size() > output_.max_url_bytes()) feed_base_.clear();
+    feed_base_ = BasesWith("", tag, output_.max_url_bytes());
   } else {
     known_root_ = false;
   }
@@ -115,9 +127,9 @@ void SitemapEntries::StartEntry(const XmlTag& tag, std::string_view local) {
     text->Clear();
   }
   entry_base_.clear();
+  loc_base_.clear();
   if (output_.report().format == SitemapFormat::kAtom) {
-    tag.Attribute("xml:base", &entry_base_);
-    if (entry_base_.size() > output_.max_url_bytes()) entry_base_.clear();
+    entry_base_ = BasesWith(feed_base_, tag, output_.max_url_bytes());
   }
 }
 
@@ -177,7 +189,8 @@ void SitemapEntries::LinkElement(const XmlTag& tag) {
   SitemapFormat format = output_.report().format;
   bool sitemap =
       format == SitemapFormat::kUrlset || format == SitemapFormat::kIndex;
-  SitemapLink link{.url = href, .hreflang = hreflang, .base = Base()};
+  std::string bases = BasesWith(Base(), tag, output_.max_url_bytes());
+  SitemapLink link{.url = href, .hreflang = hreflang, .base = bases};
   if (sitemap) {
     if (!EqualsIgnoreCase(rel, "alternate")) return;
     link.kind = SitemapLinkKind::kAlternate;
@@ -185,6 +198,7 @@ void SitemapEntries::LinkElement(const XmlTag& tag) {
     if (in_entry() && loc_.value.empty()) {
       // It waits for the entry's date.
       loc_.Append(href, false, output_.max_url_bytes());
+      loc_base_ = std::move(bases);
       return;
     }
     link.kind = SitemapLinkKind::kPage;
@@ -253,7 +267,9 @@ void SitemapEntries::EndEntry() {
 }
 
 void SitemapEntries::EmitPage(const Text& text, SitemapLinkKind kind) {
-  SitemapLink link{.url = text.value, .kind = kind, .base = Base()};
+  bool own = &text == &loc_ && !loc_base_.empty();
+  SitemapLink link{
+      .url = text.value, .kind = kind, .base = own ? loc_base_ : Base()};
   if (in_entry()) link.lastmod = lastmod_.value;
   output_.Emit(link, text.cut);
 }

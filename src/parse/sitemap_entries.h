@@ -78,7 +78,7 @@ class SitemapEntries final : public XmlSink {
   void EndEntry();
   void EmitPage(const Text& text, SitemapLinkKind kind);
   std::string_view Base() const {
-    return entry_base_.empty() ? feed_base_ : entry_base_;
+    return in_entry() ? entry_base_ : feed_base_;
   }
 
   const bool media_;
@@ -96,7 +96,8 @@ class SitemapEntries final : public XmlSink {
   SitemapLinkKind other_kind_ = SitemapLinkKind::kPage;
   size_t links_in_entry_ = 0;
   std::string feed_base_;
-  std::string entry_base_;
+  std::string entry_base_;  // the feed's is before it
+  std::string loc_base_;    // of loc_, if its element has its own
   Text* target_ = nullptr;  // that text goes to
   size_t target_depth_ = 0;
 };

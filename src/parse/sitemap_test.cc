@@ -213,7 +213,7 @@ TEST(Sitemap, FeedsHaveLinksOfManyKinds) {
                  "<link href='a'/><updated>2020</updated>"
                  "<link rel='enclosure' href='m'/></entry></feed>")
                 .links,
-            (List{"?p=2 sitemap ^http://f/", "a @2020 ^http://e/"}));
+            (List{"?p=2 sitemap ^http://f/", "a @2020 ^http://f/\nhttp://e/"}));
   EXPECT_EQ(Read("<rdf:RDF><channel><link>http://h/</link></channel><item>"
                  "<link>http://a/</link><dc:date>2020</dc:date></item>"
                  "</rdf:RDF>")
