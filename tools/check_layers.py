@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Fails if a folder under src/ includes one that it may not know.
 
-base < config < item < model < {drum, disk_queue, url} < stages < crawl < cli <
-bench. A stage includes no other stage: what they share travels in item/, and
-crawl/ connects them. `url` is a stage and vocabulary, so it stands below them.
+base < config < net < item < model < {drum, disk_queue, url} < stages < crawl <
+cli < bench. A stage includes no other stage: what they share travels in item/,
+and crawl/ connects them. `url` is a stage and vocabulary, so it stands below
+them.
 """
 
 import pathlib
@@ -13,6 +14,7 @@ import sys
 LEVELS = [
     ["base"],
     ["config"],
+    ["net"],
     ["item"],
     ["model"],
     ["drum", "disk_queue", "url"],

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/real_file_system.h"
 #include "config/load.h"
+#include "net/address_guard.h"
 
 namespace nephila::cli {
 namespace {
@@ -22,6 +23,8 @@ Result<config::Settings> LoadSettings(const SetupOptions& options) {
       return Unexpected(std::move(applied).error().WithContext("--set"));
     }
   }
+  // Said now, not when the first connection is made.
+  NEPHILA_RETURN_IF_ERROR(net::AddressGuard::Make(settings.guard));
   return settings;
 }
 
