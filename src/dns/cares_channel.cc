@@ -148,9 +148,14 @@ void CaresChannel::Process(ares_socket_t read_fd, ares_socket_t write_fd) {
 void CaresChannel::SetTimer(std::chrono::nanoseconds wait) {
   timer_ = loop_.At(loop_.clock().Now() + wait, [this] {
     timer_ = net::TimerId::kNone;
-    // First what is to come, then what may end this channel: c-ares says when
-    // the earliest of those that stay in flight is due.
+    // An answer that has come by now is taken, however late we are ourselves:
+    // c-ares reads before it looks at its clock.
+    for (const Socket& socket : sockets_) {
+      if (socket.fd >= 0) ares_process_fd(channel_, socket.fd, ARES_SOCKET_BAD);
+    }
     ares_process_fd(channel_, ARES_SOCKET_BAD, ARES_SOCKET_BAD);
+    // c-ares says when the earliest of those that stay in flight is due. The
+    // replies come last, since they may end this channel.
     timeval next{};
     if (in_flight_ > 0 && ares_timeout(channel_, nullptr, &next) != nullptr) {
       SetTimer(std::chrono::seconds(next.tv_sec) +

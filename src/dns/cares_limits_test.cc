@@ -51,6 +51,18 @@ TEST_F(CaresLimitsTest, ASlowAnswerInTimeIsTaken) {
   EXPECT_GE(answer.took, milliseconds(40));
 }
 
+TEST_F(CaresLimitsTest, AnAnswerThatCameInTimeIsTakenByALateLoop) {
+  settings_.timeout = milliseconds(10);
+  settings_.tries = 1;
+  Serve([this](const Question& question) {
+    servers_[0]->Send(question, Found(question));
+    // The loop is kept from reading it until the time is up.
+    const MonoTime end = clock_.Now() + milliseconds(30);
+    while (clock_.Now() < end) std::this_thread::yield();
+  });
+  EXPECT_EQ(Resolve("a.example").outcome, Outcome::kFound);
+}
+
 TEST_F(CaresLimitsTest, AnAnswerThatComesTooLateIsNotTaken) {
   settings_.timeout = milliseconds(20);
   settings_.tries = 1;
