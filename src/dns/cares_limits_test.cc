@@ -332,6 +332,7 @@ TEST_F(CaresLimitsTest, OtherThreadsAskThroughTheLoop) {
   });
   Start();
   std::vector<std::thread> threads;
+  threads.reserve(3);
   for (int t = 0; t < 3; ++t) {
     threads.emplace_back([this, t] {
       for (int i = 0; i < 50; ++i) {

@@ -44,6 +44,7 @@ struct ResolverCounters {
   Counter joined;
   Counter questions;  // sent, those asked again included
   Counter retries;
+  Counter addresses_dropped;  // behind AnswerLimits::max_addresses
   Counter addresses_refused;  // by the guard, in the answers given
 };
 
@@ -110,6 +111,10 @@ class CaresResolver final : public Resolver, private ReplySink {
                std::string_view message) override;
   void OnReplies() override;
 
+  // Whether a server knew: then nobody else is asked.
+  static bool IsFinal(Outcome outcome);
+  bool WantsV4() const;
+  bool WantsV6() const;
   // The answer to a host for which nobody has to be asked, else nothing and
   // its name.
   std::optional<Answer> AnswerKnown(std::string_view host, std::string* name);

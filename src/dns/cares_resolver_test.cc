@@ -22,7 +22,7 @@ using Texts = std::vector<std::string>;
 class CaresResolverTest : public ResolverTestOf<ManualClock> {
  protected:
   // A server that has these records under every name.
-  TestDnsServer& ServeRecords(std::vector<TestRecord> records,
+  TestDnsServer& ServeRecords(const std::vector<TestRecord>& records,
                               uint16_t rcode = 0) {
     return Serve([this, records, rcode](const Question& question) {
       TestMessage reply = question.Reply(rcode);
@@ -165,7 +165,7 @@ TEST_F(CaresResolverTest, ATruncatedAnswerIsAskedForByTcp) {
   TestDnsServer& server = Serve([this](const Question& question) {
     TestMessage reply = question.Reply();
     if (question.tcp) {
-      for (int i = 0; i < 30; ++i) {
+      for (int i = 0; i < 40; ++i) {
         reply.answers.push_back(
             RecordA(question.name, 300, "8.8.8." + std::to_string(i)));
       }
@@ -174,13 +174,16 @@ TEST_F(CaresResolverTest, ATruncatedAnswerIsAskedForByTcp) {
     }
     servers_[0]->Send(question, reply);
   });
-  EXPECT_EQ(Resolve("many.example").addresses.size(), 30U);
+  // Of forty those that are within the bound.
+  EXPECT_EQ(Resolve("many.example").addresses.size(), 32U);
+  EXPECT_EQ(resolver_->counters().addresses_dropped.value(), 8U);
   EXPECT_EQ(server.by_tcp(), 1U);
   EXPECT_EQ(server.questions(), 2U);
 }
 
 TEST_F(CaresResolverTest, ALargeAnswerFitsIntoUdp) {
   std::vector<TestRecord> records;
+  records.reserve(30);
   for (int i = 0; i < 30; ++i) {
     records.push_back(
         RecordA("large.example", 300, "8.8.8." + std::to_string(i)));

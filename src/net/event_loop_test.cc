@@ -209,6 +209,7 @@ TEST_F(EventLoopTest, WhatKeepsAddingItselfDoesNotKeepOthersWaiting) {
 TEST_F(EventLoopTest, TensOfThousandsOfTimersAndAllOfTheirCancels) {
   size_t ran = 0;
   std::vector<TimerId> ids;
+  ids.reserve(50'000);
   for (int i = 0; i < 50'000; ++i) {
     ids.push_back(loop_->At(
         clock_.Now() + milliseconds((i * 7919) % 30'000 + 1), [&] { ++ran; }));
@@ -268,6 +269,7 @@ TEST(EventLoop, PostsOfManyThreadsAllRunOnTheLoopsThread) {
   constexpr int kPosts = 2'000;
   int ran = 0;  // not atomic: only the loop's thread touches it
   std::vector<std::thread> threads;
+  threads.reserve(kThreads);
   for (int t = 0; t < kThreads; ++t) {
     threads.emplace_back([&] {
       for (int i = 0; i < kPosts; ++i) (*loop)->Post([&ran] { ++ran; });

@@ -113,6 +113,7 @@ TEST(IpAddress, AreOrderedAndHashed) {
   const std::set<IpAddress> sorted = {Ip("::1"), Ip("10.0.0.2"), Ip("10.0.0.1"),
                                       Ip("::"), Ip("255.0.0.0")};
   std::vector<std::string> texts;
+  texts.reserve(sorted.size());
   for (const IpAddress& address : sorted) texts.push_back(address.ToString());
   EXPECT_EQ(texts, (std::vector<std::string>{"10.0.0.1", "10.0.0.2",
                                              "255.0.0.0", "::", "::1"}));
