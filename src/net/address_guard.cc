@@ -1,7 +1,12 @@
 #include "net/address_guard.h"
 
+#include <ifaddrs.h>
+#include <netinet/in.h>
+
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <memory>
 #include <utility>
 
 #include "base/check.h"
@@ -19,6 +24,9 @@ constexpr std::array kBlocks = std::to_array<SpecialBlock>({
     {"100.64.0.0/10", "shared address space", false},
     {"127.0.0.0/8", "loopback", false},
     {"169.254.0.0/16", "link-local", false},
+    // Public by the registry, but Azure answers it inside every machine there
+    // (WireServer), with what the machine may know and nobody else.
+    {"168.63.129.16/32", "metadata service", false},
     {"172.16.0.0/12", "private use", false},
     {"192.0.0.0/24", "protocol assignments", false},
     {"192.0.2.0/24", "documentation", false},
@@ -58,7 +66,51 @@ constexpr std::array kBlocks = std::to_array<SpecialBlock>({
     {"ff00::/8", "multicast", false},
 });
 
+constexpr std::string_view kThisMachine = "this machine";
+constexpr std::string_view kRefusedByJob = "guard.refuse";
+
+Result<std::vector<Network>> ParseNetworks(
+    const std::vector<std::string>& texts, std::string_view setting) {
+  std::vector<Network> networks;
+  networks.reserve(texts.size());
+  for (const std::string& text : texts) {
+    auto network = Network::Parse(text);
+    if (!network) {
+      return Unexpected(std::move(network).error().WithContext(setting));
+    }
+    networks.push_back(*network);
+  }
+  return networks;
+}
+
+bool AnyContains(const std::vector<Network>& networks,
+                 const IpAddress& address) {
+  return std::any_of(
+      networks.begin(), networks.end(),
+      [&](const Network& network) { return network.Contains(address); });
+}
+
 }  // namespace
+
+Result<std::vector<IpAddress>> MachineAddresses() {
+  ifaddrs* list = nullptr;
+  if (getifaddrs(&list) != 0) {
+    return Unexpected(Error::FromErrno("this machine's addresses", errno));
+  }
+  const std::unique_ptr<ifaddrs, decltype(&freeifaddrs)> owner(list,
+                                                               &freeifaddrs);
+  std::vector<IpAddress> addresses;
+  for (const ifaddrs* entry = list; entry != nullptr; entry = entry->ifa_next) {
+    if (entry->ifa_addr == nullptr) continue;
+    const int family = entry->ifa_addr->sa_family;
+    if (family != AF_INET && family != AF_INET6) continue;
+    const socklen_t size =
+        family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
+    const auto address = IpAddress::FromSockaddr(*entry->ifa_addr, size);
+    if (address) addresses.push_back(*address);
+  }
+  return addresses;
+}
 
 std::string GuardAnswer::Reason() const {
   std::string reason(block);
@@ -83,16 +135,32 @@ AddressGuard::AddressGuard(std::vector<Network> allow)
 }
 
 Result<AddressGuard> AddressGuard::Make(const config::GuardSettings& settings) {
-  std::vector<Network> allow;
-  allow.reserve(settings.allow.size());
-  for (const std::string& text : settings.allow) {
-    auto network = Network::Parse(text);
-    if (!network) {
-      return Unexpected(std::move(network).error().WithContext("guard.allow"));
+  NEPHILA_TRY(const auto own, MachineAddresses());
+  return Make(settings, own);
+}
+
+Result<AddressGuard> AddressGuard::Make(const config::GuardSettings& settings,
+                                        std::span<const IpAddress> own) {
+  NEPHILA_TRY(auto allow, ParseNetworks(settings.allow, "guard.allow"));
+  AddressGuard guard(std::move(allow));
+  NEPHILA_TRY(guard.refuse_, ParseNetworks(settings.refuse, "guard.refuse"));
+  NEPHILA_TRY(guard.nat64_, ParseNetworks(settings.nat64, "guard.nat64"));
+  for (const Network& network : guard.nat64_) {
+    if (network.first().is_v4() || network.prefix_bits() != 96) {
+      return Unexpected(Error{
+          ErrorCode::kInvalidArgument,
+          "guard.nat64: " + network.ToString() + " is no prefix of 96 bits"});
     }
-    allow.push_back(*network);
   }
-  return AddressGuard(std::move(allow));
+  for (const IpAddress& address : own) {
+    // Those that are not public have a name that says more.
+    const Row* row = guard.Find(address);
+    if (row != nullptr && !row->is_public) continue;
+    auto& rows = address.is_v4() ? guard.v4_ : guard.v6_;
+    // No prefix is longer.
+    rows.insert(rows.begin(), {Network::Of(address), kThisMachine, false});
+  }
+  return guard;
 }
 
 const AddressGuard::Row* AddressGuard::Find(const IpAddress& address) const {
@@ -102,29 +170,33 @@ const AddressGuard::Row* AddressGuard::Find(const IpAddress& address) const {
   return nullptr;
 }
 
+std::string_view AddressGuard::BlockOf(const IpAddress& address) const {
+  if (AnyContains(refuse_, address)) return kRefusedByJob;
+  // A translator of ours: what it leads to decides, wherever it stands.
+  if (AnyContains(nat64_, address)) return "";
+  const Row* row = Find(address);
+  return row == nullptr || row->is_public ? std::string_view() : row->name;
+}
+
 GuardAnswer AddressGuard::Check(const IpAddress& address) const {
   GuardAnswer answer;
-  const Row* row = Find(address);
-  if (row != nullptr && !row->is_public) {
-    answer.verdict = GuardVerdict::kRefused;
-    answer.block = row->name;
-  } else {
-    for (const auto& [form, number] : address.EmbeddedV4()) {
-      const Row* inner = Find(IpAddress::V4(number));
-      if (inner == nullptr || inner->is_public) continue;
-      answer.verdict = GuardVerdict::kRefused;
-      answer.block = inner->name;
-      answer.embedded = EmbeddedFormName(form);
-      break;
-    }
+  const auto look_inside = [&](uint32_t number, EmbeddedForm form) {
+    if (!answer.block.empty()) return;
+    answer.block = BlockOf(IpAddress::V4(number));
+    if (!answer.block.empty()) answer.embedded = EmbeddedFormName(form);
+  };
+  answer.block = BlockOf(address);
+  if (AnyContains(nat64_, address)) {
+    look_inside(address.LastNumber(), EmbeddedForm::kNat64);
   }
-  if (!answer.refused()) return answer;
-  for (const Network& network : allow_) {
-    if (network.Contains(address)) {
-      answer.verdict = GuardVerdict::kAllowed;
-      break;
-    }
+  for (const auto& [form, number] : address.EmbeddedV4()) {
+    look_inside(number, form);
   }
+  if (answer.block.empty()) return answer;
+  // What the operator refuses stays refused, whatever else is allowed.
+  const bool allowed =
+      answer.block != kRefusedByJob && AnyContains(allow_, address);
+  answer.verdict = allowed ? GuardVerdict::kAllowed : GuardVerdict::kRefused;
   return answer;
 }
 

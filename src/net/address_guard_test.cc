@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <utility>
@@ -46,6 +47,92 @@ TEST(AddressGuard, EveryBlockIsRefusedFromItsFirstToItsLastAddress) {
     EXPECT_TRUE(guard.Check(network->Last()).refused()) << block.network;
   }
   EXPECT_GE(refused, 32U);
+}
+
+TEST(AddressGuard, WhatMustNeverBeReachedWhateverTheTableSays) {
+  const AddressGuard guard;
+  for (const std::string_view text :
+       {"0.0.0.0", "0.255.255.255", "10.0.0.1", "100.64.0.1", "127.0.0.1",
+        "127.255.255.254", "169.254.169.254", "169.254.170.2", "172.16.0.1",
+        "172.31.255.255", "192.0.0.192", "192.0.2.1", "192.88.99.1",
+        "192.168.1.1", "198.18.0.1", "198.19.255.255", "198.51.100.1",
+        "203.0.113.1", "224.0.0.1", "239.255.255.250", "240.0.0.1",
+        "255.255.255.255",
+        // The metadata services: Azure's, Alibaba's, Amazon's, Google's.
+        "168.63.129.16", "100.100.100.200", "fd00:ec2::254", "fd20:ce::254",
+        "::", "::1", "::ffff:127.0.0.1", "::127.0.0.1", "64:ff9b::10.0.0.1",
+        "64:ff9b::168.63.129.16", "64:ff9b:1::1", "100::1", "2001:db8::1",
+        "2002:a83f:8110::1", "2002:7f00:1::1", "2600::5efe:10.0.0.1",
+        "2600::200:5efe:127.0.0.1", "3fff::1", "5f00::1", "fc00::1", "fe80::1",
+        "fec0::1", "ff02::1"}) {
+    EXPECT_TRUE(guard.Check(Ip(text)).refused()) << text;
+  }
+  EXPECT_EQ(ReasonOf(guard, "168.63.129.16"), "metadata service");
+  EXPECT_EQ(guard.Check(Ip("168.63.129.17")).verdict, GuardVerdict::kPublic);
+}
+
+TEST(AddressGuard, TheMachinesOwnAddressesAreRefusedUnlessAllowed) {
+  const std::vector<IpAddress> own = {Ip("127.0.0.1"), Ip("8.8.8.8"),
+                                      Ip("2600::8")};
+  config::GuardSettings settings;
+  auto guard = AddressGuard::Make(settings, own);
+  ASSERT_TRUE(guard);
+  EXPECT_EQ(ReasonOf(*guard, "8.8.8.8"), "this machine");
+  EXPECT_EQ(ReasonOf(*guard, "2600::8"), "this machine");
+  EXPECT_EQ(ReasonOf(*guard, "2002:808:808::1"), "this machine inside 6to4");
+  EXPECT_EQ(ReasonOf(*guard, "127.0.0.1"), "loopback");
+  EXPECT_EQ(ReasonOf(*guard, "8.8.8.9"), "");
+  EXPECT_EQ(ReasonOf(*guard, "2600::9"), "");
+  settings.allow = {"8.8.8.8"};
+  guard = AddressGuard::Make(settings, own);
+  ASSERT_TRUE(guard);
+  EXPECT_EQ(guard->Check(Ip("8.8.8.8")).verdict, GuardVerdict::kAllowed);
+  EXPECT_TRUE(guard->Check(Ip("2600::8")).refused());
+}
+
+TEST(AddressGuard, TheMachineKnowsItsAddressesAndTheGuardRefusesThem) {
+  const auto own = MachineAddresses();
+  ASSERT_TRUE(own);
+  EXPECT_NE(std::find(own->begin(), own->end(), Ip("127.0.0.1")), own->end());
+  const auto guard = AddressGuard::Make(config::GuardSettings());
+  ASSERT_TRUE(guard);
+  for (const IpAddress& address : *own) {
+    EXPECT_TRUE(guard->Check(address).refused()) << address.ToString();
+  }
+}
+
+TEST(AddressGuard, WhatTheOperatorRefusesIsRefusedEvenIfAllowed) {
+  config::GuardSettings settings;
+  // Longer than a prefix of the table that is public, and shorter.
+  settings.refuse = {"8.8.0.0/16", "2001::/16", "10.1.0.0/16"};
+  settings.allow = {"10.0.0.0/8", "8.0.0.0/8"};
+  const auto guard = AddressGuard::Make(settings, {});
+  ASSERT_TRUE(guard);
+  EXPECT_EQ(ReasonOf(*guard, "8.8.255.255"), "guard.refuse");
+  EXPECT_EQ(ReasonOf(*guard, "8.9.0.0"), "");
+  EXPECT_EQ(ReasonOf(*guard, "2001:3::1"), "guard.refuse");
+  EXPECT_EQ(ReasonOf(*guard, "64:ff9b::8.8.8.8"), "guard.refuse inside NAT64");
+  EXPECT_EQ(ReasonOf(*guard, "10.1.2.3"), "guard.refuse");
+  EXPECT_EQ(guard->Check(Ip("10.2.2.3")).verdict, GuardVerdict::kAllowed);
+}
+
+TEST(AddressGuard, ATranslatorsPrefixIsLookedInto) {
+  config::GuardSettings settings;
+  settings.nat64 = {"2600:64::/96", "fd00:64::/96"};
+  const auto guard = AddressGuard::Make(settings, {});
+  ASSERT_TRUE(guard);
+  EXPECT_EQ(ReasonOf(*guard, "2600:64::10.0.0.1"), "private use inside NAT64");
+  EXPECT_EQ(ReasonOf(*guard, "fd00:64::127.0.0.1"), "loopback inside NAT64");
+  EXPECT_EQ(ReasonOf(*guard, "2600:64::8.8.8.8"), "");
+  EXPECT_EQ(ReasonOf(*guard, "fd00:64::8.8.8.8"), "");
+  EXPECT_EQ(ReasonOf(*guard, "fd00:65::8.8.8.8"), "unique local");
+  for (const std::string_view wrong : {"2600::/64", "10.0.0.0/8"}) {
+    settings.nat64 = {std::string(wrong)};
+    const auto bad = AddressGuard::Make(settings, {});
+    ASSERT_FALSE(bad);
+    EXPECT_EQ(bad.error().message, "guard.nat64: " + std::string(wrong) +
+                                       " is no prefix of 96 bits");
+  }
 }
 
 TEST(AddressGuard, TheNeighboursOfBlocksArePublic) {

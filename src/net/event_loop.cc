@@ -82,7 +82,9 @@ bool EventLoop::Watched(int fd) const {
 }
 
 TimerId EventLoop::At(MonoTime time, std::function<void()> function) {
-  return timers_.Add(time, std::move(function));
+  // Not before now: one that is set anew for a time in the past would stand
+  // before all that are due, round after round.
+  return timers_.Add(std::max(time, clock_.Now()), std::move(function));
 }
 
 bool EventLoop::Cancel(TimerId id) { return timers_.Cancel(id); }

@@ -117,6 +117,8 @@ std::string_view EmbeddedFormName(EmbeddedForm form) {
       return "Teredo server";
     case EmbeddedForm::kTeredoClient:
       return "Teredo client";
+    case EmbeddedForm::kIsatap:
+      return "ISATAP";
   }
   return "";
 }
@@ -214,12 +216,26 @@ IpAddress::EmbeddedList IpAddress::EmbeddedV4() const {
     add(EmbeddedForm::kTeredoServer, 4);
     add(EmbeddedForm::kTeredoClient, 12, 0xffffffff);
   }
+  // Under any prefix; the bit that may differ says that the address is unique.
+  if ((all[8] & 0xfd) == 0 && all[9] == 0 && all[10] == 0x5e &&
+      all[11] == 0xfe) {
+    add(EmbeddedForm::kIsatap, 12);
+  }
   return list;
 }
+
+uint32_t IpAddress::LastNumber() const { return Number(bytes().last(4)); }
 
 uint64_t IpAddress::Hash(uint64_t seed) const {
   return KeyedHash({reinterpret_cast<const char*>(bytes_.data()), bits() / 8},
                    seed);
+}
+
+Network Network::Of(const IpAddress& address) {
+  Network network;
+  network.first_ = address;
+  network.prefix_bits_ = address.bits();
+  return network;
 }
 
 Result<Network> Network::Parse(std::string_view text) {

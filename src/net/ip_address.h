@@ -33,6 +33,7 @@ enum class EmbeddedForm : uint8_t {
   k6to4,          // 2002::/16, RFC 3056
   kTeredoServer,  // 2001::/32, RFC 4380 s4
   kTeredoClient,  // the same, with its bits turned over
+  kIsatap,        // 0000:5efe or 0200:5efe before it, RFC 5214 s6.1
 };
 
 std::string_view EmbeddedFormName(EmbeddedForm form);
@@ -84,14 +85,17 @@ class IpAddress {
     EmbeddedForm form{};
     uint32_t number = 0;  // IpAddress::V4(number)
   };
-  // The IPv4 addresses that it stands for: none, one, or two (Teredo).
+  // The IPv4 addresses that it stands for: none, one, or more (Teredo; ISATAP
+  // within the prefix of another form).
   struct EmbeddedList {
-    std::array<Embedded, 2> items;
+    std::array<Embedded, 3> items;
     size_t count = 0;
     const Embedded* begin() const { return items.data(); }
     const Embedded* end() const { return items.data() + count; }
   };
   EmbeddedList EmbeddedV4() const;
+  // The last 32 bits, in the order of the host.
+  uint32_t LastNumber() const;
 
   uint64_t Hash(uint64_t seed) const;
 
@@ -110,6 +114,8 @@ class Network {
   // "10.0.0.0/8", "fc00::/7"; an address alone is a network of one. An error
   // is one line that says what would have been right.
   static Result<Network> Parse(std::string_view text);
+  // The network of one.
+  static Network Of(const IpAddress& address);
 
   bool Contains(const IpAddress& address) const;
   const IpAddress& first() const { return first_; }
