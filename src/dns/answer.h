@@ -27,7 +27,8 @@ enum class Outcome : uint8_t {
   kBadAnswer,         // what came is broken
   kBadName,           // no name that DNS can know; it was not asked for
   kAddressesRefused,  // it has addresses, and the guard refuses all of them
-  kOverloaded,        // too many names wait; it was not asked for
+  kOverloaded,        // too many names wait, or this machine has no socket to
+                      // ask by; it was not asked for
   kCancelled,         // the resolver was told to stop
 };
 

@@ -13,14 +13,18 @@ namespace {
 
 constexpr uint16_t kFlagAnswer = 0x8000;
 constexpr uint16_t kFlagTruncated = 0x0200;
+constexpr uint16_t kFlagRecursion = 0x0080;
 constexpr uint16_t kMaskOpcode = 0x7800;
 constexpr uint16_t kMaskRcode = 0x000f;
+// A comment of a zone file.
+constexpr std::string_view kMoreRecords = "; more records left out\n";
 
 struct Head {
   uint16_t flags = 0;
   uint16_t questions = 0;
   uint16_t answers = 0;
   uint16_t authorities = 0;
+  uint16_t additional = 0;
 };
 
 struct Record {
@@ -34,10 +38,9 @@ struct Record {
 
 bool ReadHead(MessageReader* reader, Head* head) {
   uint16_t id = 0;
-  uint16_t additional = 0;
   return reader->U16(&id) && reader->U16(&head->flags) &&
          reader->U16(&head->questions) && reader->U16(&head->answers) &&
-         reader->U16(&head->authorities) && reader->U16(&additional);
+         reader->U16(&head->authorities) && reader->U16(&head->additional);
 }
 
 bool ReadRecord(MessageReader* reader, Record* record) {
@@ -51,6 +54,44 @@ bool ReadRecord(MessageReader* reader, Record* record) {
   // With its highest bit set a time to live is 0 (RFC 2181 s8).
   if (record->ttl_s > 0x7fffffff) record->ttl_s = 0;
   return reader->Bytes(size, &record->data);
+}
+
+// Passes a name without reading it: a pointer ends it.
+bool SkipName(MessageReader* reader) {
+  uint8_t length = 0;
+  std::string_view label;
+  while (reader->U8(&length)) {
+    if (length == 0) return true;
+    if (length >= 0xc0) return reader->U8(&length);
+    if (length > 63 || !reader->Bytes(length, &label)) return false;
+  }
+  return false;
+}
+
+// The time to live of the OPT record, whose first byte is the upper part of
+// the response code (RFC 6891 s6.1.3). Nothing if there is none, or if it
+// stands behind what is broken.
+std::optional<uint32_t> FindOpt(MessageReader reader, const Head& head) {
+  if (head.additional == 0) return std::nullopt;
+  for (size_t i = 0; i < head.questions; ++i) {
+    uint32_t type_and_class = 0;
+    if (!SkipName(&reader) || !reader.U32(&type_and_class)) return std::nullopt;
+  }
+  const size_t before = size_t{head.answers} + head.authorities;
+  for (size_t i = 0; i < before + head.additional; ++i) {
+    uint16_t type = 0;
+    uint16_t dns_class = 0;
+    uint16_t size = 0;
+    uint32_t ttl_s = 0;
+    std::string_view data;
+    if (!SkipName(&reader) || !reader.U16(&type) || !reader.U16(&dns_class) ||
+        !reader.U32(&ttl_s) || !reader.U16(&size) ||
+        !reader.Bytes(size, &data)) {
+      return std::nullopt;
+    }
+    if (i >= before && type == kTypeOpt) return ttl_s;
+  }
+  return std::nullopt;
 }
 
 AnswerKind KindOfRcode(uint16_t rcode) {
@@ -89,7 +130,12 @@ class AnswerReader {
     if ((head.flags & kFlagAnswer) == 0 || (head.flags & kMaskOpcode) != 0) {
       return Bad("not an answer");
     }
-    answer_.kind = KindOfRcode(head.flags & kMaskRcode);
+    auto rcode = static_cast<uint16_t>(head.flags & kMaskRcode);
+    if (const auto opt = FindOpt(reader_, head)) {
+      answer_.has_opt = true;
+      rcode = static_cast<uint16_t>(rcode | *opt >> 24 << 4);
+    }
+    answer_.kind = KindOfRcode(rcode);
     const bool positive = answer_.kind == AnswerKind::kFound ||
                           answer_.kind == AnswerKind::kNoSuchName;
     // Who did not understand the question may not repeat it.
@@ -105,11 +151,15 @@ class AnswerReader {
       return std::move(answer_);
     }
     if ((head.flags & kFlagTruncated) != 0) return Bad("truncated");
-    if (answer_.kind == AnswerKind::kFound) {
-      answer_.kind = AnswerKind::kNoAddress;
-    }
     answer_.addresses.clear();
-    if (head.answers <= limits_.max_records) ReadSoa(head.authorities);
+    if (head.answers <= limits_.max_records) ReadAuthorities(head.authorities);
+    if (answer_.kind == AnswerKind::kFound) {
+      const bool resolves = (head.flags & kFlagRecursion) != 0;
+      const bool says_nothing =
+          owner_ == question_ && !has_soa_ && (has_ns_ || !resolves);
+      answer_.kind =
+          says_nothing ? AnswerKind::kServerFailure : AnswerKind::kNoAddress;
+    }
     return std::move(answer_);
   }
 
@@ -213,17 +263,26 @@ class AnswerReader {
   // A record of the chain: its text, and how long it holds.
   void Note(const Record& record, std::string_view data) {
     ttl_s_ = std::min(ttl_s_, record.ttl_s);
-    fmt::format_to(std::back_inserter(answer_.records), "{}.\t{}\tIN\t{}\t{}\n",
+    if (text_full_) return;
+    std::string& text = answer_.records;
+    const size_t before = text.size();
+    fmt::format_to(std::back_inserter(text), "{}.\t{}\tIN\t{}\t{}\n",
                    record.name, record.ttl_s, TypeName(record.type), data);
+    if (text.size() + kMoreRecords.size() <= limits_.max_text_bytes) return;
+    text_full_ = true;
+    text.resize(before);
+    text.append(kMoreRecords);
+    text.shrink_to_fit();
   }
 
   // How long the absence holds: the SOA's own time or its minimum, whichever
   // is less (RFC 2308 s5). A broken one is none.
-  void ReadSoa(size_t count) {
+  void ReadAuthorities(size_t count) {
     count = std::min(count, limits_.max_records);
     for (size_t i = 0; i < count; ++i) {
       Record record;
       if (!ReadRecord(&reader_, &record)) return;
+      if (record.type == kTypeNs) has_ns_ = true;
       if (record.type != kTypeSoa || record.dns_class != kClassIn ||
           !InZone(owner_, record.name)) {
         continue;
@@ -242,6 +301,7 @@ class AnswerReader {
       }
       if (number > 0x7fffffff) number = 0;
       answer_.ttl_s = std::min({ttl_s_, record.ttl_s, number});
+      has_soa_ = true;
       return;
     }
   }
@@ -254,6 +314,9 @@ class AnswerReader {
   std::string question_;
   std::string owner_;  // the end of the chain so far
   uint32_t ttl_s_ = 0x7fffffff;
+  bool text_full_ = false;
+  bool has_soa_ = false;
+  bool has_ns_ = false;
 };
 
 }  // namespace

@@ -25,13 +25,19 @@ struct AnswerLimits {
   size_t max_chain = 16;      // aliases of aliases; longer is kBad
   size_t max_records = 512;   // of a section; those behind are not read
   size_t max_addresses = 32;  // those behind are counted
+  // Of the records as text: an answer that nobody has fetched yet keeps it,
+  // and long names could make it large. A line says what was left out.
+  size_t max_text_bytes = 4096;
 };
 
 enum class AnswerKind : uint8_t {
   kFound,
-  kNoSuchName,     // NXDOMAIN
-  kNoAddress,      // the name exists, but has no address of this type
-  kServerFailure,  // SERVFAIL and codes that no answer to us should have
+  kNoSuchName,  // NXDOMAIN
+  kNoAddress,   // the name exists, but has no address of this type
+  // SERVFAIL, codes that no answer to us should have, and an empty answer that
+  // only points to other servers, or is of one that does not resolve for us
+  // (RFC 2308 s2.2): it says nothing about the name.
+  kServerFailure,
   kRefused,        // REFUSED, NOTAUTH
   kNotUnderstood,  // FORMERR, NOTIMP: the server may not know EDNS
   kBad,            // not an answer to the question, or broken
@@ -42,6 +48,7 @@ struct ParsedAnswer {
   std::string_view why;  // a constant, for kBad
   std::vector<net::IpAddress> addresses;
   size_t addresses_dropped = 0;
+  bool has_opt = false;  // so the server knows EDNS
   // The least along the chain; without addresses what the zone's SOA says
   // (RFC 2308 s5). Nothing if nobody says it.
   std::optional<uint32_t> ttl_s;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/ascii.h"
 #include "base/random.h"
 #include "dns/dns_server_testing.h"
 #include "dns/message.h"
@@ -234,21 +235,103 @@ TEST(ParseAnswer, NamesWithOddBytesAreCompared) {
   EXPECT_EQ(Parse(message, "a@b$.example").kind, AnswerKind::kFound);
 }
 
+TEST(ParseAnswer, TheUpperBitsOfTheResponseCodeCount) {
+  TestMessage message = MessageFor("a");
+  message.opt = true;
+  message.answers = {RecordA("a", 1, "192.0.2.1")};
+  ParsedAnswer answer = Parse(message, "a");
+  EXPECT_EQ(answer.kind, AnswerKind::kFound);
+  EXPECT_TRUE(answer.has_opt);
+  message.rcode = 16;  // BADVERS; without the upper bits no error at all
+  EXPECT_EQ(Parse(message, "a").kind, AnswerKind::kServerFailure);
+  message.rcode = 19;  // not NXDOMAIN
+  EXPECT_EQ(Parse(message, "a").kind, AnswerKind::kServerFailure);
+  message.rcode = 3;
+  message.authorities = {RecordSoa("a", 60, 60)};
+  answer = Parse(message, "a");
+  EXPECT_EQ(answer.kind, AnswerKind::kNoSuchName);
+  EXPECT_TRUE(answer.has_opt);
+  message.opt = false;
+  EXPECT_FALSE(Parse(message, "a").has_opt);
+  message.opt = true;
+  message.rcode = 1;
+  EXPECT_TRUE(Parse(message, "a").has_opt);
+}
+
+TEST(ParseAnswer, AReferralSaysNothingAboutTheName) {
+  TestMessage message = MessageFor("a.example");
+  EXPECT_EQ(Parse(message, "a.example").kind, AnswerKind::kNoAddress);
+  message.authorities = {RecordNs("example", 60, "ns.example")};
+  EXPECT_EQ(Parse(message, "a.example").kind, AnswerKind::kServerFailure);
+  message.authorities.push_back(RecordSoa("example", 60, 60));
+  EXPECT_EQ(Parse(message, "a.example").kind, AnswerKind::kNoAddress);
+  // Who does not resolve for us is believed only with a SOA.
+  message.flags = 0x8100;
+  EXPECT_EQ(Parse(message, "a.example").kind, AnswerKind::kNoAddress);
+  message.authorities.clear();
+  EXPECT_EQ(Parse(message, "a.example").kind, AnswerKind::kServerFailure);
+  // An alias is something, even if it leads to nothing.
+  message.answers = {RecordCname("a.example", 60, "b.example")};
+  EXPECT_EQ(Parse(message, "a.example").kind, AnswerKind::kNoAddress);
+  message.answers.clear();
+  message.rcode = 3;
+  EXPECT_EQ(Parse(message, "a.example").kind, AnswerKind::kNoSuchName);
+}
+
+TEST(ParseAnswer, TheTextOfRecordsIsBounded) {
+  const std::string name = std::string(63, '*') + "." + std::string(63, '*') +
+                           "." + std::string(63, '*') + ".example";
+  TestMessage message = MessageFor(name);
+  for (int i = 0; i < 32; ++i) {
+    message.answers.push_back(RecordA(name, 1, "192.0.2." + std::to_string(i)));
+  }
+  const ParsedAnswer answer = Parse(message, name);
+  EXPECT_EQ(answer.addresses.size(), 32U);
+  EXPECT_LE(answer.records.size(), 4096U);
+  EXPECT_GT(answer.records.size(), 3000U);
+  EXPECT_TRUE(answer.records.ends_with("\n; more records left out\n"));
+  AnswerLimits limits;
+  limits.max_text_bytes = 100'000;
+  EXPECT_TRUE(
+      Parse(message, name, kTypeA, limits).records.ends_with("\t192.0.2.31\n"));
+}
+
 TEST(ParseAnswer, FlippedBytesNeverFindWhatIsNotThere) {
   TestMessage message = MessageFor("a.example");
   message.answers = {RecordCname("a.example", 1, "b.example"),
                      RecordA("b.example", 1, "192.0.2.1")};
   const std::string bytes = message.Bytes();
+  const std::string question =
+      bytes.substr(kHeadBytes, message.question.size());
   Random random(11);
+  size_t found = 0;
   for (int i = 0; i < 20'000; ++i) {
     std::string broken = bytes;
     for (uint64_t flips = random.Below(4) + 1; flips > 0; --flips) {
       broken[random.Below(broken.size())] = static_cast<char>(random.Next());
     }
     const auto answer = ParseAnswer(broken, "a.example", kTypeA);
-    EXPECT_EQ(answer.kind == AnswerKind::kFound, !answer.addresses.empty());
     EXPECT_EQ(answer.kind == AnswerKind::kBad, !answer.why.empty());
+    if (answer.kind != AnswerKind::kFound) {
+      EXPECT_TRUE(answer.addresses.empty());
+      continue;
+    }
+    ++found;
+    // It is an answer without an error to this very question, and its address
+    // is what the only address record holds.
+    EXPECT_EQ(broken[2] & 0xf8, 0x80) << i;
+    EXPECT_EQ(broken[3] & 0x0f, 0) << i;
+    EXPECT_TRUE(
+        EqualsIgnoreCase(broken.substr(kHeadBytes, question.size()), question))
+        << i;
+    const auto last = net::IpAddress::FromBytes(
+        std::string_view(broken).substr(broken.size() - 4));
+    ASSERT_EQ(answer.addresses.size(), 1U) << i;
+    EXPECT_EQ(answer.addresses[0], last) << i;
   }
+  // Neither all nor none: it depends on where the flips are.
+  EXPECT_GT(found, 1'000U);
+  EXPECT_LT(found, 15'000U);
 }
 
 }  // namespace

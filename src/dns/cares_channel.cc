@@ -1,6 +1,11 @@
 #include "dns/cares_channel.h"
 
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -20,6 +25,19 @@ ReplyStatus StatusOf(int status) {
   if (status == ARES_SUCCESS) return ReplyStatus::kAnswered;
   return status == ARES_ETIMEOUT ? ReplyStatus::kTimedOut
                                  : ReplyStatus::kUnreachable;
+}
+
+// Says nothing about the server.
+bool IsLocalError(int error) {
+  return error == EMFILE || error == ENFILE || error == ENOBUFS ||
+         error == ENOMEM || error == EAGAIN || error == EADDRNOTAVAIL;
+}
+
+bool IsUdp(int fd) {
+  int type = 0;
+  socklen_t size = sizeof(type);
+  return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 &&
+         type == SOCK_DGRAM;
 }
 
 int SetServer(ares_channel channel, const net::Endpoint& server) {
@@ -42,15 +60,16 @@ CaresChannel::CaresChannel(net::EventLoop& loop,
 
 Result<std::unique_ptr<CaresChannel>> CaresChannel::Make(
     net::EventLoop& loop, const net::Endpoint& server,
-    std::chrono::milliseconds timeout, ReplySink* sink) {
+    std::chrono::milliseconds timeout, bool edns, ReplySink* sink) {
   std::unique_ptr<CaresChannel> channel(new CaresChannel(loop, timeout, sink));
   // Nothing of this machine's files: no search list, no hosts. The response is
   // ours to judge (NOCHECKRESP).
   std::string no_file = "/dev/null";
   std::string lookups = "b";
   ares_options options{};
-  options.flags = ARES_FLAG_NOSEARCH | ARES_FLAG_NOALIASES |
-                  ARES_FLAG_NOCHECKRESP | ARES_FLAG_EDNS;
+  options.flags =
+      ARES_FLAG_NOSEARCH | ARES_FLAG_NOALIASES | ARES_FLAG_NOCHECKRESP;
+  if (edns) options.flags |= ARES_FLAG_EDNS;
   options.timeout = static_cast<int>(timeout.count());
   options.tries = 1;
   options.ndots = 1;
@@ -66,7 +85,49 @@ Result<std::unique_ptr<CaresChannel>> CaresChannel::Make(
   int status = ares_init_options(&channel->channel_, &options, mask);
   if (status == ARES_SUCCESS) status = SetServer(channel->channel_, server);
   if (status != ARES_SUCCESS) return Unexpected(AresError("c-ares", status));
+  ares_set_socket_functions(channel->channel_, &SocketFunctions(),
+                            channel.get());
   return channel;
+}
+
+void CaresChannel::NoteError(int error) {
+  if (IsLocalError(error)) local_error_ = true;
+}
+
+const ares_socket_functions& CaresChannel::SocketFunctions() {
+  static constexpr ares_socket_functions kFunctions = {
+      [](int family, int type, int protocol, void* self) -> ares_socket_t {
+        const int fd =
+            socket(family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, protocol);
+        if (fd < 0) static_cast<CaresChannel*>(self)->NoteError(errno);
+        return fd;
+      },
+      [](ares_socket_t fd, void* /*self*/) { return close(fd); },
+      [](ares_socket_t fd, const sockaddr* address, ares_socklen_t size,
+         void* self) {
+        const int status = connect(fd, address, size);
+        if (status != 0) static_cast<CaresChannel*>(self)->NoteError(errno);
+        return status;
+      },
+      [](ares_socket_t fd, void* data, size_t size, int flags, sockaddr* from,
+         ares_socklen_t* from_size, void* /*self*/) -> ares_ssize_t {
+        return recvfrom(fd, data, size, flags, from, from_size);
+      },
+      [](ares_socket_t fd, const iovec* parts, int count,
+         void* self) -> ares_ssize_t {
+        msghdr message{};
+        message.msg_iov = const_cast<iovec*>(parts);
+        message.msg_iovlen = static_cast<size_t>(count);
+        const ssize_t sent = sendmsg(fd, &message, MSG_NOSIGNAL);
+        if (sent >= 0) return sent;
+        const int error = errno;
+        // By TCP c-ares waits until there is room; by UDP it gives up.
+        if (IsUdp(fd)) static_cast<CaresChannel*>(self)->NoteError(error);
+        errno = error;
+        return sent;
+      },
+  };
+  return kFunctions;
 }
 
 CaresChannel::~CaresChannel() {
@@ -80,6 +141,7 @@ void CaresChannel::Send(std::string_view message, void* question) {
   NEPHILA_CHECK(!full());
   ++sent_;
   ++in_flight_;
+  local_error_ = false;
   if (timer_ == net::TimerId::kNone) SetTimer(timeout_);
   ares_send(channel_, reinterpret_cast<const unsigned char*>(message.data()),
             static_cast<int>(message.size()), OnAnswer,
@@ -93,8 +155,13 @@ void CaresChannel::OnAnswer(void* question, int status, int /*timeouts*/,
   --self.in_flight_;
   if (self.closing_) return;
   const bool answered = status == ARES_SUCCESS && message != nullptr;
+  ReplyStatus reply = StatusOf(status);
+  if (reply == ReplyStatus::kUnreachable &&
+      std::exchange(self.local_error_, false)) {
+    reply = ReplyStatus::kNotSent;
+  }
   self.sink_->OnReply(
-      asked->question, StatusOf(status),
+      asked->question, reply,
       answered ? std::string_view(reinterpret_cast<const char*>(message),
                                   static_cast<size_t>(size))
                : std::string_view());
@@ -136,6 +203,7 @@ void CaresChannel::Socket::OnReady(uint32_t events) {
 }
 
 void CaresChannel::Process(ares_socket_t read_fd, ares_socket_t write_fd) {
+  local_error_ = false;
   ares_process_fd(channel_, read_fd, write_fd);
   if (in_flight_ == 0) {
     loop_.Cancel(timer_);
@@ -148,6 +216,7 @@ void CaresChannel::Process(ares_socket_t read_fd, ares_socket_t write_fd) {
 void CaresChannel::SetTimer(std::chrono::nanoseconds wait) {
   timer_ = loop_.At(loop_.clock().Now() + wait, [this] {
     timer_ = net::TimerId::kNone;
+    local_error_ = false;
     // An answer that has come by now is taken, however late we are ourselves:
     // c-ares reads before it looks at its clock.
     for (const Socket& socket : sockets_) {
@@ -166,9 +235,14 @@ void CaresChannel::SetTimer(std::chrono::nanoseconds wait) {
   });
 }
 
-Result<std::vector<net::Endpoint>> SystemServers() {
+Result<std::vector<net::Endpoint>> SystemServers(const std::string& path) {
   ares_channel channel = nullptr;
-  if (const int status = ares_init(&channel); status != ARES_SUCCESS) {
+  std::string file = path;
+  ares_options options{};
+  options.resolvconf_path = file.data();
+  if (const int status =
+          ares_init_options(&channel, &options, ARES_OPT_RESOLVCONF);
+      status != ARES_SUCCESS) {
     return Unexpected(AresError("the system's name servers", status));
   }
   ares_addr_port_node* nodes = nullptr;
@@ -187,9 +261,9 @@ Result<std::vector<net::Endpoint>> SystemServers() {
     return Unexpected(AresError("the system's name servers", status));
   }
   if (servers.empty()) {
-    return Unexpected(Error{ErrorCode::kNotFound,
-                            "no name server in /etc/resolv.conf; name one with "
-                            "dns.servers"});
+    return Unexpected(
+        Error{ErrorCode::kNotFound,
+              "no name server in " + path + "; name one with dns.servers"});
   }
   return servers;
 }

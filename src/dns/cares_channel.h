@@ -18,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -31,6 +32,7 @@ enum class ReplyStatus : uint8_t {
   kAnswered,  // with a message
   kTimedOut,
   kUnreachable,  // the connection was refused or ended
+  kNotSent,      // for want of something here: descriptors, ports, memory
 };
 
 // Who asked.
@@ -48,9 +50,11 @@ class CaresChannel {
  public:
   static constexpr size_t kMaxQuestions = 200;
 
+  // Its questions have all EDNS or none: c-ares takes an OPT record off the
+  // end of what was not understood, and must not where there is none.
   static Result<std::unique_ptr<CaresChannel>> Make(
       net::EventLoop& loop, const net::Endpoint& server,
-      std::chrono::milliseconds timeout, ReplySink* sink);
+      std::chrono::milliseconds timeout, bool edns, ReplySink* sink);
   // What is in flight gets no reply.
   ~CaresChannel();
   CaresChannel(const CaresChannel&) = delete;
@@ -80,6 +84,10 @@ class CaresChannel {
 
   CaresChannel(net::EventLoop& loop, std::chrono::milliseconds timeout,
                ReplySink* sink);
+  // The sockets of c-ares, so that we know why one could not be used: c-ares
+  // calls that a refused connection.
+  static const ares_socket_functions& SocketFunctions();
+  void NoteError(int error);
   static void OnState(void* self, ares_socket_t fd, int readable, int writable);
   static void OnAnswer(void* question, int status, int timeouts,
                        unsigned char* message, int size);
@@ -96,9 +104,11 @@ class CaresChannel {
   size_t sent_ = 0;
   size_t in_flight_ = 0;
   bool closing_ = false;
+  bool local_error_ = false;  // since c-ares was entered
 };
 
-// The name servers of this machine (/etc/resolv.conf), as c-ares reads them.
-Result<std::vector<net::Endpoint>> SystemServers();
+// The name servers of this machine, as c-ares reads them.
+Result<std::vector<net::Endpoint>> SystemServers(
+    const std::string& path = "/etc/resolv.conf");
 
 }  // namespace nephila::dns

@@ -14,6 +14,8 @@ namespace {
 // machine do not overflow and other work is not kept waiting.
 constexpr size_t kSendsPerRound = 128;
 constexpr size_t kMaxServers = 64;
+// A domain has at most this part of the questions in flight.
+constexpr size_t kDomainPart = 10;
 
 // Every outcome but kFound, in their order.
 constexpr std::array<std::string_view, kOutcomes - 1> kDropReasons = {
@@ -90,7 +92,8 @@ CaresResolver::CaresResolver(net::EventLoop& loop,
       limits_(limits),
       cache_(settings.cache_memory_bytes, seed),
       account_("dns", kDropReasons),
-      lookups_(0, NameHash{seed}) {}
+      lookups_(0, NameHash{seed}),
+      domains_(0, NameHash{seed}) {}
 
 Result<std::unique_ptr<CaresResolver>> CaresResolver::Make(
     net::EventLoop& loop, const net::AddressGuard& guard,
@@ -105,6 +108,8 @@ Result<std::unique_ptr<CaresResolver>> CaresResolver::Make(
   upstream_limits.max_in_flight = static_cast<size_t>(settings.max_in_flight);
   upstream_limits.rate = static_cast<uint64_t>(settings.rate);
   upstream_limits.rest = settings.rest;
+  resolver->domain_share_ = std::max<size_t>(
+      servers.size() * upstream_limits.max_in_flight / kDomainPart, 1);
   for (const net::Endpoint& server : servers) {
     NEPHILA_TRY(auto upstream,
                 Upstream::Make(loop, server, upstream_limits, resolver.get()));
@@ -209,6 +214,7 @@ void CaresResolver::CancelAll() {
   for (const auto& upstream : upstreams_) upstream->Reset();
   to_send_.clear();
   to_resend_.clear();
+  domains_.clear();
   replies_.clear();
   waiting_ = 0;
   for (const auto& [name, lookup] : lookups_) {
@@ -252,11 +258,28 @@ void CaresResolver::Work() {
   HandleReplies();
 }
 
+std::deque<CaresResolver::Question*>& CaresResolver::NextQueue() {
+  const bool resend = !to_resend_.empty() && (resend_next_ || to_send_.empty());
+  return resend ? to_resend_ : to_send_;
+}
+
 void CaresResolver::SendSome(MonoTime now) {
-  for (size_t sent = 0; sent < kSendsPerRound; ++sent) {
-    auto& queue = to_resend_.empty() ? to_send_ : to_resend_;
+  for (size_t done = 0; done < kSendsPerRound; ++done) {
+    auto& queue = NextQueue();
     if (queue.empty()) return;
     Question* question = queue.front();
+    if (IsSuperfluous(*question)) {
+      queue.pop_front();
+      // Another may have been let go for it.
+      const auto domain = domains_.find(DomainOf(*question));
+      if (domain != domains_.end()) ReleaseOne(&domain->second);
+      EndQuestion(question, question->outcome);
+      continue;
+    }
+    if (WaitsForItsDomain(question)) {
+      queue.pop_front();
+      continue;
+    }
     MonoTime next = MonoTime::max();
     Upstream* upstream = Choose(*question, now, &next);
     if (upstream == nullptr) {
@@ -265,19 +288,61 @@ void CaresResolver::SendSome(MonoTime now) {
       return;
     }
     queue.pop_front();
-    counters_.questions.Add();
-    // Once with EDNS: some that do not know it, and boxes on the way, say
-    // nothing at all (RFC 6891 s6.2.2).
-    question->edns = upstream->edns() && question->tries == 0;
-    if (question->tries++ > 0) counters_.retries.Add();
-    question->upstream = upstream;
-    const std::string message = MakeQuestion(
-        question->lookup->name, question->type, ids_.Next(), question->edns);
-    if (!upstream->Send(message, question, now)) {
-      TryAgain(question, Outcome::kServerFailure);
-    }
+    resend_next_ = &queue == &to_send_;
+    Send(question, upstream, now);
   }
   ScheduleWork(now);
+}
+
+void CaresResolver::Send(Question* question, Upstream* upstream, MonoTime now) {
+  counters_.questions.Add();
+  // Once with EDNS: some that do not know it, and boxes on the way, say
+  // nothing at all (RFC 6891 s6.2.2).
+  question->edns = upstream->edns() && question->tries == 0 && !question->plain;
+  if (question->tries++ > 0) counters_.retries.Add();
+  question->upstream = upstream;
+  question->domain =
+      &*domains_.try_emplace(std::string(DomainOf(*question))).first;
+  ++question->domain->second.in_flight;
+  const std::string message = MakeQuestion(
+      question->lookup->name, question->type, ids_.Next(), question->edns);
+  if (!upstream->Send(message, question->edns, question, now)) {
+    LeaveDomain(question);
+    EndQuestion(question, Outcome::kOverloaded);
+  }
+}
+
+std::string_view CaresResolver::DomainOf(const Question& question) const {
+  const std::string_view name = question.lookup->name;
+  const std::string_view domain =
+      suffixes_.RegistrableDomain(name, url::PublicSuffixList::Rules::kIcann);
+  return domain.empty() ? name : domain;
+}
+
+bool CaresResolver::WaitsForItsDomain(Question* question) {
+  const auto found = domains_.find(DomainOf(*question));
+  if (found == domains_.end() || found->second.in_flight < domain_share_) {
+    return false;
+  }
+  found->second.waiting.push_back(question);
+  return true;
+}
+
+void CaresResolver::LeaveDomain(Question* question) {
+  Domain* domain = std::exchange(question->domain, nullptr);
+  --domain->second.in_flight;
+  ReleaseOne(&domain->second);
+  if (domain->second.in_flight == 0 && domain->second.waiting.empty()) {
+    domains_.erase(domains_.find(domain->first));
+  }
+}
+
+void CaresResolver::ReleaseOne(Share* share) {
+  if (share->waiting.empty()) return;
+  // Before the others: it has waited already.
+  to_send_.push_front(share->waiting.front());
+  share->waiting.pop_front();
+  ScheduleWork(loop_.clock().Now());
 }
 
 Upstream* CaresResolver::Choose(const Question& question, MonoTime now,
@@ -320,7 +385,9 @@ void CaresResolver::HandleReplies() {
 
 void CaresResolver::Handle(const Reply& reply, MonoTime now) {
   Question& question = *reply.question;
-  question.upstream->Replied(reply.status, now);
+  question.upstream->Replied(
+      reply.status, domains_.hash_function()(question.domain->first), now);
+  LeaveDomain(&question);
   switch (reply.status) {
     case ReplyStatus::kTimedOut:
       TryAgain(&question, Outcome::kTimedOut);
@@ -328,17 +395,16 @@ void CaresResolver::Handle(const Reply& reply, MonoTime now) {
     case ReplyStatus::kUnreachable:
       TryAgain(&question, Outcome::kServerFailure);
       return;
+    case ReplyStatus::kNotSent:
+      EndQuestion(&question, Outcome::kOverloaded);
+      return;
     case ReplyStatus::kAnswered:
       break;
   }
   question.parsed =
       ParseAnswer(reply.message, question.lookup->name, question.type, limits_);
   counters_.addresses_dropped.Add(question.parsed.addresses_dropped);
-  if (question.parsed.kind == AnswerKind::kNotUnderstood && question.edns) {
-    // RFC 6891 s7: never again, and this time it does not count as a try.
-    question.upstream->DropEdns();
-    --question.tries;
-  }
+  if (question.edns) NoteEdns(&question);
   const Outcome outcome = OutcomeOf(question.parsed.kind);
   if (IsFinal(outcome)) {
     EndQuestion(&question, outcome);
@@ -347,11 +413,32 @@ void CaresResolver::Handle(const Reply& reply, MonoTime now) {
   }
 }
 
+void CaresResolver::NoteEdns(Question* question) {
+  if (question->parsed.has_opt) question->upstream->EdnsWorked();
+  if (question->parsed.kind != AnswerKind::kNotUnderstood) return;
+  if (!question->parsed.has_opt) {
+    question->upstream->EdnsNotUnderstood(
+        lookups_.hash_function()(question->lookup->name));
+  }
+  // RFC 6891 s7: without it then, and this time does not count as a try.
+  question->plain = true;
+  --question->tries;
+}
+
+bool CaresResolver::IsSuperfluous(const Question& question) {
+  const auto& all = question.lookup->questions;
+  return question.tries > 0 &&
+         std::any_of(all.begin(), all.end(), [&](const Question& other) {
+           return &other != &question && other.outcome == Outcome::kFound;
+         });
+}
+
 void CaresResolver::TryAgain(Question* question, Outcome outcome) {
-  if (question->tries >= settings_.tries) {
+  if (question->tries >= settings_.tries || IsSuperfluous(*question)) {
     EndQuestion(question, outcome);
     return;
   }
+  question->outcome = outcome;
   to_resend_.push_back(question);
   ScheduleWork(loop_.clock().Now());
 }
@@ -365,10 +452,13 @@ void CaresResolver::EndQuestion(Question* question, Outcome outcome) {
 void CaresResolver::EndLookup(Lookup* lookup) {
   const MonoTime now = loop_.clock().Now();
   Answer answer = Combine(*lookup);
-  cache_.Insert(lookup->name,
-                {answer.outcome, answer.addresses, answer.refused,
-                 answer.server, answer.why, now + answer.ttl},
-                now);
+  // That we could not ask says nothing about the name.
+  if (answer.outcome != Outcome::kOverloaded) {
+    cache_.Insert(lookup->name,
+                  {answer.outcome, answer.addresses, answer.refused,
+                   answer.server, answer.why, now + answer.ttl},
+                  now);
+  }
   const std::string records = RecordsOf(*lookup);
   waiting_ -= lookup->waiters.size();
   for (Waiter& waiter : lookup->waiters) {

@@ -3,12 +3,15 @@
 // A host that is an address, or a name that is in the cache, is answered
 // without a question; identical questions in flight are joined. The others go
 // to the name server that has least to do; a question that gets no good answer
-// is asked again, elsewhere if possible, `dns.tries` times in all. The search
-// list and the hosts file of the machine are not used.
+// is asked again, elsewhere if possible, `dns.tries` times in all; once if the
+// other family of the name is known. A registrable domain has at most a tenth
+// of all questions in flight, so that a dead one leaves room for the rest. The
+// search list and the hosts file of the machine are not used.
 //   In: hosts, hostile   Out: answers; every one passed the guard
 //   Drops: what could not be resolved, by outcome (account())
 //   Threads: that of the loop, whose clock is a real one (CaresChannel).
-//   Memory: cache_memory, and below 1 KiB for each of at most max_waiting.
+//   Memory: cache_memory, below 2 KiB for each of at most max_waiting, and
+//   until an answer is fetched its records (AnswerLimits::max_text_bytes).
 //   Cost: a name from the cache about 1 us, besides the loop's round.
 #pragma once
 
@@ -17,6 +20,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -35,6 +39,7 @@
 #include "dns/upstream.h"
 #include "net/address_guard.h"
 #include "net/event_loop.h"
+#include "url/public_suffix.h"
 
 namespace nephila::dns {
 
@@ -69,13 +74,23 @@ class CaresResolver final : public Resolver, private ReplySink {
 
  private:
   struct Lookup;
+  struct Question;
+  struct Share {
+    size_t in_flight = 0;
+    std::deque<Question*> waiting;  // until others of the domain have ended
+  };
+  using Domains =
+      std::unordered_map<std::string, Share, NameHash, std::equal_to<>>;
+  using Domain = Domains::value_type;  // nodes of a map do not move
   // A question of a lookup: one type.
   struct Question {
     Lookup* lookup = nullptr;
     uint16_t type = 0;
     int64_t tries = 0;
     Upstream* upstream = nullptr;  // who was asked last
+    Domain* domain = nullptr;      // while it is in flight
     bool edns = false;
+    bool plain = false;  // EDNS was not understood: not again
     Outcome outcome = Outcome::kCancelled;
     ParsedAnswer parsed;
   };
@@ -126,6 +141,20 @@ class CaresResolver final : public Resolver, private ReplySink {
   // Sends what may be sent, a burst each round. From the loop.
   void Work();
   void SendSome(MonoTime now);
+  // Those asked again and those asked for the first time in turn, so that
+  // names that fail do not keep others waiting.
+  std::deque<Question*>& NextQueue();
+  void Send(Question* question, Upstream* upstream, MonoTime now);
+  // The registrable domain of the name; the name if it is a public suffix.
+  std::string_view DomainOf(const Question& question) const;
+  // If its domain has its share in flight it has to wait.
+  bool WaitsForItsDomain(Question* question);
+  // When a question is no longer in flight: another of its domain may go.
+  void LeaveDomain(Question* question);
+  void ReleaseOne(Share* share);
+  // Asked before, and the other family is found meanwhile.
+  static bool IsSuperfluous(const Question& question);
+  void NoteEdns(Question* question);
   // Handles what has come. Not inside c-ares.
   void HandleReplies();
   // Null if all have to wait; then *next is when one of them need not.
@@ -155,7 +184,11 @@ class CaresResolver final : public Resolver, private ReplySink {
   std::unordered_map<std::string_view, std::unique_ptr<Lookup>, NameHash>
       lookups_;
   std::deque<Question*> to_send_;
-  std::deque<Question*> to_resend_;  // these first
+  std::deque<Question*> to_resend_;
+  bool resend_next_ = false;
+  const url::PublicSuffixList suffixes_ = url::PublicSuffixList::BuiltIn();
+  Domains domains_;  // those with questions in flight
+  size_t domain_share_ = 1;
   std::vector<Reply> replies_;
   std::deque<Ready> ready_;
   size_t waiting_ = 0;

@@ -93,6 +93,13 @@ TestRecord RecordCname(std::string_view name, uint32_t ttl_s,
   return record;
 }
 
+TestRecord RecordNs(std::string_view zone, uint32_t ttl_s,
+                    std::string_view server) {
+  TestRecord record{std::string(zone), kTypeNs, ttl_s, ""};
+  PutName(server, &record.data);
+  return record;
+}
+
 TestRecord RecordSoa(std::string_view zone, uint32_t ttl_s,
                      uint32_t minimum_s) {
   TestRecord record{std::string(zone), kTypeSoa, ttl_s, ""};
@@ -107,14 +114,21 @@ TestRecord RecordSoa(std::string_view zone, uint32_t ttl_s,
 std::string TestMessage::Bytes() const {
   std::string out;
   PutNumber16(id, &out);
-  PutNumber16(flags | static_cast<uint32_t>(rcode), &out);
+  PutNumber16(flags | (rcode & 0xfU), &out);
   PutNumber16(question.empty() ? 0 : 1, &out);
   PutNumber16(static_cast<uint32_t>(answers.size()), &out);
   PutNumber16(static_cast<uint32_t>(authorities.size()), &out);
-  PutNumber16(0, &out);
+  PutNumber16(opt ? 1 : 0, &out);
   out.append(question);
   for (const TestRecord& record : answers) PutRecord(record, &out);
   for (const TestRecord& record : authorities) PutRecord(record, &out);
+  if (opt) {
+    PutName("", &out);
+    PutNumber16(kTypeOpt, &out);
+    PutNumber16(kUdpBytes, &out);
+    PutNumber32(static_cast<uint32_t>(rcode) >> 4 << 24, &out);
+    PutNumber16(0, &out);
+  }
   return out;
 }
 

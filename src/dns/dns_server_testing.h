@@ -31,6 +31,8 @@ TestRecord RecordAaaa(std::string_view name, uint32_t ttl_s,
                       std::string_view address);
 TestRecord RecordCname(std::string_view name, uint32_t ttl_s,
                        std::string_view target);
+TestRecord RecordNs(std::string_view zone, uint32_t ttl_s,
+                    std::string_view server);
 TestRecord RecordSoa(std::string_view zone, uint32_t ttl_s, uint32_t minimum_s);
 
 // Numbers and names as they travel, without compression.
@@ -45,6 +47,7 @@ struct TestMessage {
   std::string question;  // name, type and class, as on the wire
   std::vector<TestRecord> answers;
   std::vector<TestRecord> authorities;
+  bool opt = false;  // with an OPT record, which has the upper bits of rcode
 
   std::string Bytes() const;
 };

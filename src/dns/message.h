@@ -14,6 +14,7 @@
 namespace nephila::dns {
 
 inline constexpr uint16_t kTypeA = 1;
+inline constexpr uint16_t kTypeNs = 2;
 inline constexpr uint16_t kTypeCname = 5;
 inline constexpr uint16_t kTypeSoa = 6;
 inline constexpr uint16_t kTypeAaaa = 28;

@@ -1,13 +1,15 @@
 // Upstream: one name server, with what it may be asked and how it is doing.
 //
 // At most so many questions in flight and so many a second. One that several
-// times in a row did not answer at all is rested, and then tried with one
-// question at a time until it answers. (That it answers with a failure says
-// nothing against it: names are hostile, and so are their servers.)
+// times in a row did not answer at all, about different domains, is rested, and
+// then tried with one question at a time until it answers. (That it answers
+// with a failure says nothing against it: names are hostile, and so are their
+// servers.)
 //   In: messages   Out: replies, through the sink
 //   Threads: that of the loop.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -32,8 +34,12 @@ struct UpstreamLimits {
 
 class Upstream {
  public:
-  // So often in a row without an answer, and it is rested.
+  // About so many domains in a row without an answer, and it is rested. (One
+  // dead domain is no fault of whoever looks for it.)
   static constexpr size_t kSilencesToRest = 5;
+  // So many names in a row whose questions with EDNS were not understood, and
+  // there are no more. (Some servers behind it do not know it: one is no sign.)
+  static constexpr size_t kNamesToDropEdns = 3;
 
   enum class Health : uint8_t {
     kGood,
@@ -55,13 +61,17 @@ class Upstream {
   uint64_t rests() const { return rests_; }
 
   bool edns() const { return edns_; }
-  // It did not understand a question with EDNS: there will be none.
-  void DropEdns() { edns_ = false; }
+  // An answer to a question with EDNS had it too, or it was not understood and
+  // did not. Names are known by their hashes.
+  void EdnsWorked() { not_understood_.clear(); }
+  void EdnsNotUnderstood(uint64_t name);
 
-  // REQUIRES: HasRoom(). An error if no socket could be had.
-  Status Send(std::string_view message, void* question, MonoTime now);
-  // For each reply, once.
-  void Replied(ReplyStatus status, MonoTime now);
+  // `edns`: whether the message ends with an OPT record. REQUIRES: HasRoom().
+  // An error if there is no memory for it.
+  Status Send(std::string_view message, bool edns, void* question,
+              MonoTime now);
+  // For each reply, once. `domain`: the hash of that of the question.
+  void Replied(ReplyStatus status, uint64_t domain, MonoTime now);
   // Lets go of channels that have run dry. Not inside c-ares.
   void Tidy();
   // Nothing that is in flight gets a reply. Not inside c-ares.
@@ -70,19 +80,20 @@ class Upstream {
  private:
   Upstream(net::EventLoop& loop, const net::Endpoint& server,
            const UpstreamLimits& limits, ReplySink* sink);
-  Result<CaresChannel*> OpenChannel();
+  Result<CaresChannel*> OpenChannel(bool edns);
 
   net::EventLoop& loop_;
   const net::Endpoint server_;
   const UpstreamLimits limits_;
   const std::chrono::nanoseconds interval_;  // one question's share of time
   ReplySink* const sink_;
-  // The last one takes questions, the others run dry.
-  std::vector<std::unique_ptr<CaresChannel>> channels_;
+  // Without EDNS and with. The last one takes questions, the others run dry.
+  std::array<std::vector<std::unique_ptr<CaresChannel>>, 2> channels_;
   MonoTime next_time_;
   MonoTime rest_end_ = MonoTime::min();
   size_t in_flight_ = 0;
-  size_t silences_ = 0;
+  std::vector<uint64_t> silent_;          // domains; at most kSilencesToRest
+  std::vector<uint64_t> not_understood_;  // names; at most kNamesToDropEdns
   uint64_t rests_ = 0;
   bool edns_ = true;
 };
