@@ -59,7 +59,7 @@ TEST(ContentDecoder, UndoesEveryCodingInPiecesOfAnySize) {
 
 TEST(ContentDecoder, GivesOutWhatWasDecodedBefore) {
   for (const char* coding : {"gzip", "deflate", "br", "zstd"}) {
-    for (size_t step : {1, 4, 100}) {
+    for (size_t step : {size_t{1}, size_t{4}, size_t{100}}) {
       Decoded decoded = Decode(coding, "<html> it is not coded", step);
       EXPECT_EQ(decoded.text, "<html> it is not coded") << coding << step;
       EXPECT_EQ(decoded.state, DecodeState::kAsItIs) << coding << step;
@@ -108,7 +108,7 @@ TEST(ContentDecoder, LeavesOutWhatStandsBehind) {
   const std::string kTails[] = {std::string(100, '\0'), "\x1f", "\x1f\x8b...",
                                 "<!-- served by -->"};
   for (const std::string& tail : kTails) {
-    for (size_t step : {1, 1000}) {
+    for (size_t step : {size_t{1}, size_t{1000}}) {
       for (const auto& [coding, packed] :
            {std::pair("gzip", Gzip("text")), std::pair("deflate", Zlib("text")),
             std::pair("br", Brotli("text")), std::pair("zstd", Zstd("text"))}) {
@@ -245,6 +245,14 @@ TEST(ContentDecoder, AgreesWithZlibAboutDamage) {
       }
     }
   }
+}
+
+TEST(ContentDecoder, TakesItsLimitsFromTheSettings) {
+  config::FetchSettings settings;
+  settings.max_content_bytes = 5'000;
+  settings.max_content_ratio = 50;
+  EXPECT_EQ(DecodeLimitsOf(settings).max_bytes, 5'000u);
+  EXPECT_EQ(DecodeLimitsOf(settings).max_ratio, 50u);
 }
 
 TEST(ContentDecoder, StatesHaveNames) {
