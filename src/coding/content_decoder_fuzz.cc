@@ -60,6 +60,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   limits.max_ratio = kMaxRatio;
   ContentDecoder decoder(limits);
   const Decoded whole = Decode(decoder, codings, bytes, bytes.size() + 1);
+  // A page of something else between them leaves nothing behind.
+  constexpr std::string_view kPage("\x01\x05\x00\xfa\xffother", 10);
+  NEPHILA_CHECK(Decode(decoder, "deflate", kPage, 3).text == "other");
   NEPHILA_CHECK(whole == Decode(decoder, codings, bytes, bytes.size() + 1));
   // Limits are looked at when a piece is through, and damage ends all at once,
   // so pieces agree about what was neither.

@@ -247,6 +247,54 @@ TEST(ContentDecoder, AgreesWithZlibAboutDamage) {
   }
 }
 
+// Bare deflate: literals 'a', then a match of ten bytes that begins before the
+// first of them (RFC 1951 s3.2.6: fixed codes).
+std::string MatchFromBefore(int literals) {
+  std::string bytes;
+  int used = 0;
+  auto put = [&](unsigned code, int bits, bool high_first) {
+    for (int i = 0; i < bits; ++i) {
+      if (used++ % 8 == 0) bytes += '\0';
+      const unsigned bit = code >> (high_first ? bits - 1 - i : i) & 1;
+      bytes.back() = static_cast<char>(
+          static_cast<unsigned char>(bytes.back()) | bit << ((used - 1) % 8));
+    }
+  };
+  put(0b011, 3, false);  // the last block, fixed codes
+  for (int i = 0; i < literals; ++i) put(0x30 + 'a', 8, true);
+  put(264 - 256, 7, true);  // ten bytes
+  put(20, 5, true);         // from 1 025 bytes before, and
+  put(0, 9, false);         // none more
+  for (int i = 0; i < 40; ++i) put(0x30 + 'b', 8, true);
+  put(0, 7, true);
+  return bytes;
+}
+
+TEST(ContentDecoder, GivesOutNothingOfThePageBefore) {
+  const std::string secret(100'000, 'S');
+  ContentDecoder decoder;
+  std::string text;
+  auto sink = [&](std::string_view piece) { text += piece; };
+  for (const int literals : {0, 1, 30, 1'000}) {
+    const std::string bytes = MatchFromBefore(literals);
+    for (const size_t step : {size_t{1}, size_t{7}, bytes.size()}) {
+      decoder.Begin("deflate");
+      decoder.Feed(BareDeflate(secret), sink);
+      decoder.Finish(sink);
+      text.clear();
+      decoder.Begin("deflate", ContentDecoder::Undecodable::kLeaveOut);
+      for (size_t at = 0; at < bytes.size(); at += step) {
+        decoder.Feed(std::string_view(bytes).substr(at, step), sink);
+      }
+      EXPECT_EQ(decoder.Finish(sink), DecodeState::kBroken) << literals;
+      EXPECT_EQ(text.find_first_not_of('a'), std::string::npos)
+          << literals << " by " << step << ": " << text;
+    }
+  }
+  // What lies within the page is no such thing.
+  EXPECT_EQ(Decode("deflate", MatchFromBefore(1'025), 100).text.size(), 1'075u);
+}
+
 TEST(ContentDecoder, SkipsFramesThatAreToBeSkipped) {
   const std::string skippable("\x53\x2a\x4d\x18\x03\0\0\0abc", 11);
   for (size_t step : {size_t{1}, size_t{1000}}) {

@@ -8,6 +8,8 @@
 namespace nephila::coding {
 namespace {
 
+constexpr size_t kLongestMatch = 258;  // RFC 1951 s3.2.5
+
 // gzip (RFC 1952), zlib (RFC 1950) and bare deflate (RFC 1951). Servers send
 // each of the three under both names, so the first two bytes decide.
 class InflateDecoder final : public CodingDecoder {
@@ -85,13 +87,17 @@ class InflateDecoder final : public CodingDecoder {
       state_.avail_out = static_cast<uint32_t>(buffer.size());
       const uint32_t before = state_.avail_in;
       const int code = isal_inflate(&state_);
-      const size_t got = buffer.size() - state_.avail_out;
+      size_t got = buffer.size() - state_.avail_out;
+      const bool broken = code != ISAL_DECOMP_OK && code != ISAL_END_INPUT;
+      // The match that breaks a stream is counted as output though nothing
+      // was written for it: memory of pages before.
+      if (broken) got -= std::min(got, kLongestMatch);
       if (got > 0) any_ = true;
       if (got > 0 &&
           !taker.Take({reinterpret_cast<const char*>(buffer.data()), got})) {
         return DecodeStep::kStopped;
       }
-      if (code != ISAL_DECOMP_OK && code != ISAL_END_INPUT) return Broken();
+      if (broken) return Broken();
       if (state_.block_state == ISAL_BLOCK_FINISH) {
         step = EndMember();
         break;
