@@ -99,6 +99,13 @@ TEST(ContentDecoder, JoinsMembersAndFrames) {
     EXPECT_EQ(zstd.text, "one, two") << step;
     EXPECT_EQ(zstd.state, DecodeState::kWhole) << step;
   }
+  std::string damaged = Gzip("second");
+  damaged[damaged.size() - 5] ^= 1;  // of the checksum
+  for (size_t step : {size_t{1}, size_t{1000}}) {
+    Decoded decoded = Decode("gzip", Gzip("first, ") + damaged, step);
+    EXPECT_EQ(decoded.text, "first, second") << step;
+    EXPECT_EQ(decoded.state, DecodeState::kBroken) << step;
+  }
   std::string half = Gzip("second");
   half.resize(half.size() - 4);
   EXPECT_EQ(Decode("gzip", Gzip("first") + half, 3).state, DecodeState::kCut);

@@ -89,10 +89,12 @@ class InflateDecoder final : public CodingDecoder {
       const int code = isal_inflate(&state_);
       size_t got = buffer.size() - state_.avail_out;
       const bool broken = code != ISAL_DECOMP_OK && code != ISAL_END_INPUT;
+      if (got > 0) any_ = true;
       // The match that breaks a stream is counted as output though nothing
       // was written for it: memory of pages before.
-      if (broken) got -= std::min(got, kLongestMatch);
-      if (got > 0) any_ = true;
+      if (broken && code != ISAL_INCORRECT_CHECKSUM) {
+        got -= std::min(got, kLongestMatch);
+      }
       if (got > 0 &&
           !taker.Take({reinterpret_cast<const char*>(buffer.data()), got})) {
         return DecodeStep::kStopped;
