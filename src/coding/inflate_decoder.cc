@@ -67,7 +67,6 @@ class InflateDecoder final : public CodingDecoder {
     isal_inflate_reset(&state_);
     state_.crc_flag = gzip ? ISAL_GZIP : zlib ? ISAL_ZLIB : ISAL_DEFLATE;
     state_.hist_bits = 0;
-    any_ = false;
     gzip_ = gzip;
     phase_ = Phase::kBody;
     return true;
@@ -89,7 +88,6 @@ class InflateDecoder final : public CodingDecoder {
       const int code = isal_inflate(&state_);
       size_t got = buffer.size() - state_.avail_out;
       const bool broken = code != ISAL_DECOMP_OK && code != ISAL_END_INPUT;
-      if (got > 0) any_ = true;
       // The match that breaks a stream is counted as output though nothing
       // was written for it: memory of pages before.
       if (broken && code != ISAL_INCORRECT_CHECKSUM) {
@@ -99,12 +97,14 @@ class InflateDecoder final : public CodingDecoder {
           !taker.Take({reinterpret_cast<const char*>(buffer.data()), got})) {
         return DecodeStep::kStopped;
       }
-      if (broken) return Broken();
+      if (broken) return Broken(code);
       if (state_.block_state == ISAL_BLOCK_FINISH) {
         step = EndMember();
         break;
       }
-      if (got == 0 && before > 0 && state_.avail_in == before) return Broken();
+      if (got == 0 && before > 0 && state_.avail_in == before) {
+        return DecodeStep::kBroken;
+      }
     } while (state_.avail_in > 0 || state_.avail_out == 0);
     piece->remove_prefix(most - std::min<size_t>(most, state_.avail_in));
     return step;
@@ -117,9 +117,12 @@ class InflateDecoder final : public CodingDecoder {
     return DecodeStep::kEnd;
   }
 
-  // What gives nothing behind a whole member is no member.
-  DecodeStep Broken() {
-    if (members_ == 0 || any_) return DecodeStep::kBroken;
+  // What has no header of a member behind a whole one is none.
+  DecodeStep Broken(int code) {
+    if (members_ == 0 ||
+        (code != ISAL_INVALID_WRAPPER && code != ISAL_UNSUPPORTED_METHOD)) {
+      return DecodeStep::kBroken;
+    }
     phase_ = Phase::kOver;
     return DecodeStep::kEnd;
   }
@@ -129,7 +132,6 @@ class InflateDecoder final : public CodingDecoder {
   std::array<char, 2> head_{};
   size_t head_bytes_ = 0;
   uint64_t members_ = 0;
-  bool any_ = false;  // came out of this member
   bool gzip_ = false;
   inflate_state state_;
 };

@@ -58,9 +58,12 @@ class ZstdDecoder final : public CodingDecoder {
     const bool frame = magic == "\x28\xb5\x2f\xfd";
     const bool skippable = (static_cast<uint8_t>(magic[0]) & 0xf0) == 0x50 &&
                            magic.substr(1) == "\x2a\x4d\x18";
-    if (!frame && !skippable) return Broken();
+    if (!frame && !skippable) {
+      // Behind a whole frame it is none.
+      phase_ = Phase::kOver;
+      return frames_ == 0 ? DecodeStep::kBroken : DecodeStep::kEnd;
+    }
     phase_ = Phase::kFrame;
-    any_ = false;
     std::string_view rest = magic;
     return DecodeFrame(&rest, taker);
   }
@@ -74,9 +77,8 @@ class ZstdDecoder final : public CodingDecoder {
       ZSTD_outBuffer out{buffer.data(), buffer.size(), 0};
       const size_t code = ZSTD_decompressStream(context_, &out, &in);
       // After an error out.pos says nothing about what was written.
-      if (ZSTD_isError(code) != 0) return Broken();
+      if (ZSTD_isError(code) != 0) return DecodeStep::kBroken;
       full = out.pos == out.size;
-      if (out.pos > 0) any_ = true;
       if (out.pos > 0 && !taker.Take({buffer.data(), out.pos})) {
         return DecodeStep::kStopped;
       }
@@ -89,21 +91,11 @@ class ZstdDecoder final : public CodingDecoder {
     return DecodeStep::kMore;
   }
 
-  // What gives nothing behind a whole frame is no frame.
-  DecodeStep Broken() {
-    if (frames_ == 0 || (phase_ == Phase::kFrame && any_)) {
-      return DecodeStep::kBroken;
-    }
-    phase_ = Phase::kOver;
-    return DecodeStep::kEnd;
-  }
-
   ZSTD_DCtx* context_;
   Phase phase_ = Phase::kMagic;
   std::array<char, 4> magic_{};
   size_t magic_bytes_ = 0;
   uint64_t frames_ = 0;
-  bool any_ = false;  // came out of this frame
 };
 
 }  // namespace
