@@ -304,9 +304,10 @@ TEST(ContentDecoder, GivesOutNothingOfThePageBefore) {
 
 TEST(ContentDecoder, SkipsFramesThatAreToBeSkipped) {
   const std::string skippable("\x53\x2a\x4d\x18\x03\0\0\0abc", 11);
+  std::string bytes = skippable;
+  bytes.append(Zstd("text")).append(skippable);
   for (size_t step : {size_t{1}, size_t{1000}}) {
-    Decoded decoded =
-        Decode("zstd", skippable + Zstd("text") + skippable, step);
+    Decoded decoded = Decode("zstd", bytes, step);
     EXPECT_EQ(decoded.text, "text") << step;
     EXPECT_EQ(decoded.state, DecodeState::kWhole) << step;
   }
