@@ -1,10 +1,13 @@
 #include "fetch/cookie_jar.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/ascii.h"
+#include "base/check.h"
 #include "base/hash.h"
+#include "base/random.h"
 #include "base/text.h"
 
 namespace nephila::fetch {
@@ -42,6 +45,13 @@ bool KeepsPrefix(const ParsedCookie& cookie) {
   return !host || (cookie.domain.empty() && cookie.path == "/");
 }
 
+// Without a random number from the kernel there is no TLS either.
+uint64_t DrawSeed() {
+  const Result<uint64_t> seed = RandomSeed();
+  NEPHILA_CHECK(seed.has_value());
+  return *seed;
+}
+
 }  // namespace
 
 CookieScope CookieScopeOf(const url::Url& url) {
@@ -53,9 +63,12 @@ CookieScope CookieScopeOf(const url::Url& url) {
   return scope;
 }
 
-uint64_t CookieJar::Cookie::memory_bytes() const {
-  return sizeof(Cookie) + name.size() + value.size() + domain.size() +
-         path.size();
+uint64_t CookieJar::Cookie::text_bytes() const {
+  return name.size() + value.size() + domain.size() + path.size();
+}
+
+size_t SiteHash::operator()(std::string_view name) const {
+  return KeyedHash(name, seed);
 }
 
 CookieJar::Site* CookieJar::Part::Find(std::string_view name) {
@@ -78,31 +91,61 @@ CookieJar::Site& CookieJar::Part::FindOrAdd(std::string_view name) {
   return sites.front();
 }
 
+void CookieJar::Part::Charge(Site& site, uint64_t before, uint64_t after) {
+  site.memory_bytes += after - before;
+  memory_bytes += after - before;
+}
+
+void CookieJar::Part::Add(Site& site, Cookie cookie) {
+  const uint64_t before = site.list_bytes();
+  const uint64_t text_bytes = cookie.text_bytes();
+  site.cookies.push_back(std::move(cookie));
+  Charge(site, before, site.list_bytes() + text_bytes);
+}
+
 void CookieJar::Part::Remove(Site& site, size_t cookie) {
-  const uint64_t bytes = site.cookies[cookie].memory_bytes();
-  site.memory_bytes -= bytes;
-  memory_bytes -= bytes;
+  const uint64_t before = site.list_bytes() + site.cookies[cookie].text_bytes();
   if (cookie + 1 < site.cookies.size()) {
     site.cookies[cookie] = std::move(site.cookies.back());
   }
   site.cookies.pop_back();
+  // Half, so that one that comes and goes moves nothing.
+  if (site.cookies.size() < site.cookies.capacity() / 2) {
+    site.cookies.shrink_to_fit();
+  }
+  Charge(site, before, site.list_bytes());
 }
 
-void CookieJar::Part::RemoveLastSite() {
-  memory_bytes -= sites.back().memory_bytes;
-  by_name.erase(sites.back().name);
-  sites.pop_back();
+void CookieJar::Part::RemoveSite(Sites::iterator site) {
+  memory_bytes -= site->memory_bytes;
+  by_name.erase(site->name);
+  sites.erase(site);
+}
+
+void CookieJar::Part::RemoveFirstSiteIfEmpty() {
+  if (sites.front().cookies.empty()) RemoveSite(sites.begin());
 }
 
 CookieJar::CookieJar(const config::FetchSettings& settings,
                      const url::PublicSuffixList& suffixes, const Clock& clock)
+    : CookieJar(settings, suffixes, clock, DrawSeed()) {}
+
+CookieJar::CookieJar(const config::FetchSettings& settings,
+                     const url::PublicSuffixList& suffixes, const Clock& clock,
+                     uint64_t seed)
     : settings_(settings),
       suffixes_(suffixes),
       clock_(clock),
-      part_bytes_(settings.cookie_memory_bytes / kParts) {}
+      part_bytes_(settings.cookie_memory_bytes / kParts),
+      seed_(seed) {
+  for (Part& part : parts_) {
+    MutexLock lock(part.mutex);
+    part.by_name = SiteTable(0, SiteHash{seed});
+  }
+}
 
 CookieJar::Part& CookieJar::PartOf(std::string_view site) {
-  return parts_[KeyedHash(site, 0) % kParts];
+  return parts_[SiteHash{seed_}(site) % kParts];
 }
 
 std::string_view CookieJar::SiteOf(const CookieScope& scope) const {
@@ -167,7 +210,10 @@ CookieVerdict CookieJar::Store(const CookieScope& scope,
     }
     RemoveSame(part, *site, &cookie);
   }
-  if (parsed.life && parsed.life->count() <= 0) return CookieVerdict::kRemoved;
+  if (parsed.life && parsed.life->count() <= 0) {
+    if (part.Find(site_name) != nullptr) part.RemoveFirstSiteIfEmpty();
+    return CookieVerdict::kRemoved;
+  }
   Insert(part, site_name, std::move(cookie));
   return CookieVerdict::kStored;
 }
@@ -201,14 +247,12 @@ void CookieJar::Insert(Part& part, std::string_view site_name,
                        Cookie cookie) const {
   Site& site = part.FindOrAdd(site_name);
   const std::string domain = cookie.domain;
-  const uint64_t bytes = cookie.memory_bytes();
-  site.memory_bytes += bytes;
-  part.memory_bytes += bytes;
-  site.cookies.push_back(std::move(cookie));
+  part.Add(site, std::move(cookie));
   KeepBounds(part, site, domain);
+  part.RemoveFirstSiteIfEmpty();
   // The site itself is the first, and within its own bound.
   while (part.memory_bytes > part_bytes_ && part.sites.size() > 1) {
-    part.RemoveLastSite();
+    part.RemoveSite(std::prev(part.sites.end()));
   }
 }
 

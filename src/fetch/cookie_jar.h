@@ -11,7 +11,8 @@
 //   most a 128th. Where there are too many the one that was not sent for the
 //   longest time goes, where the bytes are used up the site that was not asked
 //   for the longest time. A header has at most 8 KiB: servers refuse more.
-//   Threads: any; a mutex for each of 16 parts, chosen by site.
+//   Threads: any; a mutex for each of 16 parts, chosen by site with a seed of
+//   the jar's own, so that nobody can aim at a part or at a list of a table.
 //   Cost: linear in the cookies of the site.
 #pragma once
 
@@ -54,6 +55,12 @@ struct CookieScope {
 };
 CookieScope CookieScopeOf(const url::Url& url);
 
+// Of the name of a site, for the jar's tables.
+struct SiteHash {
+  uint64_t seed = 0;
+  size_t operator()(std::string_view name) const;
+};
+
 class CookieJar {
  public:
   static constexpr size_t kLongestHeader = size_t{8} << 10;
@@ -63,6 +70,10 @@ class CookieJar {
   // List and clock outlive it.
   CookieJar(const config::FetchSettings& settings,
             const url::PublicSuffixList& suffixes, const Clock& clock);
+  // With a seed that is not drawn.
+  CookieJar(const config::FetchSettings& settings,
+            const url::PublicSuffixList& suffixes, const Clock& clock,
+            uint64_t seed);
   CookieJar(const CookieJar&) = delete;
   CookieJar& operator=(const CookieJar&) = delete;
 
@@ -87,28 +98,39 @@ class CookieJar {
     uint64_t created = 0;  // by the part's count
     uint64_t used = 0;
 
-    uint64_t memory_bytes() const;
+    // Of what it holds outside of itself.
+    uint64_t text_bytes() const;
   };
   // Of a registrable domain, or of a host that has none.
   struct Site {
     std::string name;
     std::vector<Cookie> cookies;
     uint64_t memory_bytes = 0;
+
+    uint64_t list_bytes() const { return cookies.capacity() * sizeof(Cookie); }
   };
+  using Sites = std::list<Site>;
+  using SiteTable =
+      std::unordered_map<std::string_view, Sites::iterator, SiteHash>;
   struct Part {
     mutable Mutex mutex;
     uint64_t count NEPHILA_GUARDED_BY(mutex) = 0;
     uint64_t memory_bytes NEPHILA_GUARDED_BY(mutex) = 0;
     // The one that was asked for last comes first.
-    std::list<Site> sites NEPHILA_GUARDED_BY(mutex);
-    std::unordered_map<std::string_view, std::list<Site>::iterator> by_name
-        NEPHILA_GUARDED_BY(mutex);
+    Sites sites NEPHILA_GUARDED_BY(mutex);
+    SiteTable by_name NEPHILA_GUARDED_BY(mutex);
 
     // Null if there is none; makes it the last asked for.
     Site* Find(std::string_view name) NEPHILA_REQUIRES(mutex);
     Site& FindOrAdd(std::string_view name) NEPHILA_REQUIRES(mutex);
+    void Add(Site& site, Cookie cookie) NEPHILA_REQUIRES(mutex);
+    // The site stays, though it may be empty.
     void Remove(Site& site, size_t cookie) NEPHILA_REQUIRES(mutex);
-    void RemoveLastSite() NEPHILA_REQUIRES(mutex);
+    void RemoveSite(Sites::iterator site) NEPHILA_REQUIRES(mutex);
+    // Of the last asked for.
+    void RemoveFirstSiteIfEmpty() NEPHILA_REQUIRES(mutex);
+    void Charge(Site& site, uint64_t before, uint64_t after)
+        NEPHILA_REQUIRES(mutex);
   };
   static constexpr size_t kParts = 16;
   // So many of the largest fit into a part.
@@ -133,6 +155,7 @@ class CookieJar {
   const url::PublicSuffixList& suffixes_;
   const Clock& clock_;
   const uint64_t part_bytes_;
+  const uint64_t seed_;
   std::array<Part, kParts> parts_;
 };
 

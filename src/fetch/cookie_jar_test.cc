@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/hash.h"
 #include "url/parser.h"
 
 namespace nephila::fetch {
@@ -247,6 +248,62 @@ TEST_F(CookieJarTest, BoundsItsMemory) {
   EXPECT_GT(jar().cookies(), 300u);
   EXPECT_EQ(Get("http://s0.example/"), "");
   EXPECT_EQ(Get("http://s2999.example/"), "large=" + large);
+}
+
+TEST_F(CookieJarTest, WhatIsRemovedTakesNoMemory) {
+  for (int i = 0; i < 1'000; ++i) {
+    const std::string url = "http://s" + std::to_string(i) + ".example/";
+    Set(url, "a=1");
+    EXPECT_EQ(Set(url, "a=; Max-Age=0"), CookieVerdict::kRemoved);
+    Set(url, "b=; Max-Age=0");
+  }
+  EXPECT_EQ(jar().memory_bytes(), 0u);
+  // A list that was long is not kept for the one that is left.
+  Set("http://example.com/", "c0=1");
+  const uint64_t one = jar().memory_bytes();
+  for (int i = 1; i < 40; ++i) {
+    Set("http://example.com/", "c" + std::to_string(i) + "=1");
+  }
+  EXPECT_GT(jar().memory_bytes(), 10 * one);
+  for (int i = 1; i < 40; ++i) {
+    Set("http://example.com/", "c" + std::to_string(i) + "=1; Max-Age=0");
+  }
+  EXPECT_EQ(Get("http://example.com/"), "c0=1");
+  EXPECT_LE(jar().memory_bytes(), 3 * one);
+}
+
+TEST_F(CookieJarTest, CountsTheRoomOfItsLists) {
+  std::vector<uint64_t> bytes;
+  for (int i = 0; i < 5; ++i) {
+    Set("http://example.com/", std::to_string(i) + "=1");
+    bytes.push_back(jar().memory_bytes());
+  }
+  // The fourth has a place, the fifth makes places for eight.
+  EXPECT_LT(bytes[3] - bytes[2], 50u);
+  EXPECT_GT(bytes[4] - bytes[3], 300u);
+}
+
+// A site that fits nothing leaves nothing behind.
+TEST_F(CookieJarTest, AJarWithoutMemoryStaysEmpty) {
+  settings_.cookie_memory_bytes = 1;
+  for (int i = 0; i < 100; ++i) {
+    Set("http://s" + std::to_string(i) + ".example/", "a=1");
+  }
+  EXPECT_EQ(jar().memory_bytes(), 0u);
+}
+
+TEST_F(CookieJarTest, NobodyCanAimAtOneOfItsParts) {
+  settings_.cookie_memory_bytes = 2 << 20;
+  const std::string large(4000, 'x');
+  int sites = 0;
+  for (int i = 0; sites < 300; ++i) {
+    const std::string site = "s" + std::to_string(i) + ".example";
+    if (KeyedHash(site, 0) % 16 != 0) continue;
+    ++sites;
+    Set("http://" + site + "/", "a=" + large);
+  }
+  // A part has room for 30.
+  EXPECT_GT(jar().cookies(), 200u);
 }
 
 TEST_F(CookieJarTest, OneSiteDoesNotPushOutTheOthers) {
