@@ -18,8 +18,9 @@ constexpr std::array<OutcomeRow, kFetchOutcomes> kOutcomes = {{
      "name servers fail for a while more often than for ever"},
     {"connect-failed", UrlStep::kRetry, HostStep::kTrouble,
      "the server may be down for a while"},
-    {"tls-failed", UrlStep::kRetry, HostStep::kNone,
-     "certificates are renewed; over plain HTTP the host may be well"},
+    {"tls-failed", UrlStep::kRetry, HostStep::kBackOff,
+     "a server may be at its limit; a refused certificate is given up at the "
+     "first attempt"},
     {"connection-lost", UrlStep::kRetry, HostStep::kTrouble,
      "an overloaded server drops connections"},
     {"timeout", UrlStep::kRetry, HostStep::kTrouble,
@@ -31,8 +32,8 @@ constexpr std::array<OutcomeRow, kFetchOutcomes> kOutcomes = {{
     {"robots-denied", UrlStep::kGiveUp, HostStep::kNone,
      "robots.txt forbids it"},
     {"robots-unreachable", UrlStep::kRetry, HostStep::kNone,
-     "nothing is allowed until robots.txt can be had; its own attempts tell "
-     "about the host"},
+     "parked until robots.txt is asked for again, and the attempt does not "
+     "count"},
     {"out-of-scope", UrlStep::kGiveUp, HostStep::kNone, "the job excludes it"},
     {"blocked", UrlStep::kGiveUp, HostStep::kNone, "the operator blocks it"},
     {"over-budget", UrlStep::kGiveUp, HostStep::kNone,
@@ -87,15 +88,44 @@ nanoseconds Grown(nanoseconds base, int64_t growth, uint32_t times,
   return nanoseconds(std::min(wait, most.count()));
 }
 
+uint32_t OneMore(uint32_t count) {
+  return count < UINT32_MAX ? count + 1 : count;
+}
+
+// Whether something came from the host, whatever it was.
+bool HasSpoken(FetchOutcome outcome) {
+  return outcome == FetchOutcome::kResponse ||
+         outcome == FetchOutcome::kBadResponse ||
+         outcome == FetchOutcome::kUnwanted ||
+         outcome == FetchOutcome::kTooManyRedirects ||
+         outcome == FetchOutcome::kHeadTooLarge;
+}
+
+// What is counted of the host, in *next.
+void CountHost(const Attempt& attempt, HostStep step, Next* next) {
+  next->host_failed = step == HostStep::kBackOff ||
+                      step == HostStep::kTrouble || step == HostStep::kDead;
+  next->host_failures = attempt.host_failures;
+  next->host_silences = attempt.host_silences;
+  if (next->host_failed) next->host_failures = OneMore(attempt.host_failures);
+  if (step == HostStep::kWell) next->host_failures = 0;
+  if (step == HostStep::kTrouble) {
+    next->host_silences = OneMore(attempt.host_silences);
+  }
+  if (step == HostStep::kWell || HasSpoken(attempt.outcome)) {
+    next->host_silences = 0;
+  }
+}
+
 // The host's side of *next.
 void DecideHost(const Attempt& attempt, HostStep step,
                 const config::FetchSettings& settings, Next* next) {
   next->host = step;
+  CountHost(attempt, step, next);
   if (step == HostStep::kNone || step == HostStep::kWell) return;
-  next->host_failed = true;
   const bool dead = step == HostStep::kDead ||
                     (step == HostStep::kTrouble &&
-                     attempt.host_failures + uint64_t{1} >=
+                     next->host_silences >=
                          static_cast<uint64_t>(settings.host_dead_failures));
   if (dead) {
     next->host = HostStep::kDead;
@@ -105,6 +135,25 @@ void DecideHost(const Attempt& attempt, HostStep step,
   next->host = HostStep::kBackOff;
   next->host_wait = Grown(settings.host_backoff, settings.host_backoff_growth,
                           attempt.host_failures, settings.host_backoff_max);
+}
+
+// A host that is well may ask for a pause, too. That tells nothing about its
+// failures, so they are as they were.
+void KeepRetryAfter(const Attempt& attempt,
+                    const config::FetchSettings& settings, Next* next) {
+  if (!attempt.retry_after || next->host == HostStep::kDead) return;
+  const nanoseconds asked =
+      std::min(*attempt.retry_after, settings.retry_after_max);
+  if (asked <= next->host_wait) return;
+  next->host_wait = asked;
+  next->host = HostStep::kBackOff;
+  if (!next->host_failed) next->host_failures = attempt.host_failures;
+}
+
+// An attempt that never reached the host does not count.
+bool Counts(FetchOutcome outcome) {
+  return outcome != FetchOutcome::kInterrupted &&
+         outcome != FetchOutcome::kRobotsUnreachable;
 }
 
 }  // namespace
@@ -189,13 +238,17 @@ Next WhatNext(const Attempt& attempt, const config::FetchSettings& settings) {
   Next next;
   next.url = row.url;
   DecideHost(attempt, row.host, settings, &next);
-  if (next.host == HostStep::kBackOff && attempt.retry_after) {
-    next.host_wait =
-        std::max(next.host_wait,
-                 std::min(*attempt.retry_after, settings.retry_after_max));
+  KeepRetryAfter(attempt, settings, &next);
+  next.attempt_counts = Counts(attempt.outcome);
+  // It will be the same for every page of the host, and for long.
+  if (attempt.outcome == FetchOutcome::kTlsFailed &&
+      attempt.certificate_refused) {
+    next.url = UrlStep::kGiveUp;
   }
-  if (row.url != UrlStep::kRetry ||
-      attempt.outcome == FetchOutcome::kInterrupted) {
+  if (next.url != UrlStep::kRetry) return next;
+  if (attempt.outcome == FetchOutcome::kInterrupted) return next;
+  if (attempt.outcome == FetchOutcome::kRobotsUnreachable) {
+    next.url_wait = attempt.robots_wait.value_or(settings.retry_wait);
     return next;
   }
   if (attempt.attempt >= static_cast<uint64_t>(settings.retry_attempts)) {

@@ -29,11 +29,12 @@ config::FetchSettings Settings() {
 }
 
 Next After(FetchOutcome outcome, uint32_t attempt = 1,
-           uint32_t host_failures = 0) {
+           uint32_t host_failures = 0, uint32_t host_silences = 0) {
   Attempt made;
   made.outcome = outcome;
   made.attempt = attempt;
   made.host_failures = host_failures;
+  made.host_silences = host_silences;
   return WhatNext(made, Settings());
 }
 
@@ -115,6 +116,46 @@ TEST(OutcomePolicyTest, AnInterruptedAttemptDoesNotCount) {
   EXPECT_EQ(next.url, UrlStep::kRetry);
   EXPECT_EQ(next.url_wait, seconds(0));
   EXPECT_EQ(next.host, HostStep::kNone);
+  EXPECT_FALSE(next.attempt_counts);
+  EXPECT_TRUE(After(FetchOutcome::kTimeout).attempt_counts);
+}
+
+TEST(OutcomePolicyTest, WithoutRobotsTxtItIsParkedUntilThatIsAskedFor) {
+  Attempt made;
+  made.outcome = FetchOutcome::kRobotsUnreachable;
+  made.attempt = 400;
+  made.host_failures = 3;
+  made.robots_wait = hours(12);
+  Next next = WhatNext(made, Settings());
+  EXPECT_EQ(next.url, UrlStep::kRetry);
+  EXPECT_EQ(next.url_wait, hours(12));
+  EXPECT_FALSE(next.attempts_used_up);
+  EXPECT_FALSE(next.attempt_counts);
+  EXPECT_EQ(next.host, HostStep::kNone);
+  EXPECT_EQ(next.host_failures, 3u);
+  made.robots_wait.reset();
+  next = WhatNext(made, Settings());
+  EXPECT_EQ(next.url, UrlStep::kRetry);
+  EXPECT_EQ(next.url_wait, minutes(1));
+}
+
+TEST(OutcomePolicyTest, WithoutTlsTheHostBacksOff) {
+  const Next next = After(FetchOutcome::kTlsFailed, 1, 2, 3);
+  EXPECT_EQ(next.url, UrlStep::kRetry);
+  EXPECT_EQ(next.host, HostStep::kBackOff);
+  EXPECT_EQ(next.host_wait, seconds(40));
+  EXPECT_EQ(next.host_failures, 3u);
+  EXPECT_EQ(next.host_silences, 3u) << "it says nothing about silence";
+  EXPECT_EQ(After(FetchOutcome::kTlsFailed, 1, 1'000'000).host,
+            HostStep::kBackOff)
+      << "over plain HTTP it may be well";
+  Attempt made;
+  made.outcome = FetchOutcome::kTlsFailed;
+  made.certificate_refused = true;
+  const Next refused = WhatNext(made, Settings());
+  EXPECT_EQ(refused.url, UrlStep::kGiveUp);
+  EXPECT_FALSE(refused.attempts_used_up);
+  EXPECT_EQ(refused.host, HostStep::kBackOff);
 }
 
 TEST(OutcomePolicyTest, AHostInTroubleBacksOffAndIsDeadInTheEnd) {
@@ -124,7 +165,8 @@ TEST(OutcomePolicyTest, AHostInTroubleBacksOffAndIsDeadInTheEnd) {
   EXPECT_TRUE(first.host_failed);
   EXPECT_EQ(After(FetchOutcome::kTimeout, 1, 2).host_wait, seconds(40));
   EXPECT_EQ(After(FetchOutcome::kTimeout, 1, 3).host_wait, minutes(1));
-  const Next dead = After(FetchOutcome::kTimeout, 1, 4);
+  EXPECT_EQ(After(FetchOutcome::kTimeout, 1, 3, 3).host, HostStep::kBackOff);
+  const Next dead = After(FetchOutcome::kTimeout, 1, 4, 4);
   EXPECT_EQ(dead.host, HostStep::kDead);
   EXPECT_EQ(dead.host_wait, hours(24));
   EXPECT_EQ(dead.url, UrlStep::kRetry);
@@ -136,6 +178,46 @@ TEST(OutcomePolicyTest, AHostThatAnswersIsNeverDead) {
   const Next next = AfterStatus(500, 1, 1'000'000);
   EXPECT_EQ(next.host, HostStep::kBackOff);
   EXPECT_EQ(next.host_wait, minutes(1));
+}
+
+TEST(OutcomePolicyTest, ErrorsAreNoSilences) {
+  // Nine errors, then a time-out: one silence, but a long wait.
+  const Next next = After(FetchOutcome::kTimeout, 1, 9, 0);
+  EXPECT_EQ(next.host, HostStep::kBackOff);
+  EXPECT_EQ(next.host_wait, minutes(1));
+  EXPECT_EQ(next.host_failures, 10u);
+  EXPECT_EQ(next.host_silences, 1u);
+  for (int status : {200, 404, 429, 500, 503, 999}) {
+    Attempt made;
+    made.outcome = FetchOutcome::kResponse;
+    made.status = status;
+    made.host_failures = made.host_silences = 4;
+    EXPECT_EQ(WhatNext(made, Settings()).host_silences, 0u) << status;
+  }
+  EXPECT_EQ(AfterStatus(503, 1, 4).host_failures, 5u);
+  EXPECT_EQ(AfterStatus(200, 1, 4).host_failures, 0u);
+  EXPECT_EQ(After(FetchOutcome::kHeadTooLarge, 1, 4, 4).host_silences, 0u);
+  EXPECT_EQ(After(FetchOutcome::kInternalError, 1, 4, 4).host_silences, 4u);
+  EXPECT_EQ(
+      After(FetchOutcome::kTimeout, 1, UINT32_MAX, UINT32_MAX).host_silences,
+      UINT32_MAX);
+}
+
+TEST(OutcomePolicyTest, RetryAfterIsKeptWithAnyStatus) {
+  for (int status : {200, 301, 403, 404, 408, 413, 425, 999}) {
+    const Next next = AfterStatus(status, 1, 3, minutes(30));
+    EXPECT_EQ(next.host, HostStep::kBackOff) << status;
+    EXPECT_EQ(next.host_wait, minutes(30)) << status;
+    EXPECT_FALSE(next.host_failed) << status;
+    EXPECT_EQ(next.host_failures, 3u) << status;
+    EXPECT_EQ(next.url, AfterStatus(status).url) << status;
+    EXPECT_EQ(AfterStatus(status, 1, 3, hours(10)).host_wait, hours(2));
+  }
+  EXPECT_EQ(AfterStatus(408, 1, 0, minutes(30)).url_wait, minutes(30));
+  for (const seconds none : {seconds(0), seconds(-5)}) {
+    EXPECT_EQ(AfterStatus(200, 1, 3, none).host, HostStep::kWell);
+    EXPECT_EQ(AfterStatus(200, 1, 3, none).host_failures, 0u);
+  }
 }
 
 TEST(OutcomePolicyTest, RetryAfterIsKeptWithinItsBound) {
