@@ -7,15 +7,19 @@
 //   BodyShare       what one thread's engine holds of it; says how much it is
 //                   asked to give back (Pressure)
 //   Body            the bytes of one transfer, as a list of views
+//   RecentSpeed     how fast a transfer was lately
 //   SlowestTransfers   which of an engine's transfers to truncate for that
 //
 // An engine asks Pressure() once a turn of its loop, which costs two loads, and
 // truncates (Truncation::kPool) the slowest of its own until so much is free.
-// Engines are asked in proportion to what they hold, so nobody has to know
-// another thread's transfers, and with thousands each, the slowest of all are
-// close to the slowest of each. What is finished and waits for parse or store
-// counts too, but cannot be asked for: if a Body gets no block though all that
-// was, its own transfer is the one to truncate.
+// Engines are asked in proportion to what their transfers hold, so nobody has
+// to know another thread's, and with thousands each, the slowest of all are
+// close to the slowest of each. What is finished (Body::Finished) and waits for
+// parse or store cannot be asked for: transfers pay for it until they hold half
+// of the pool and no further. Beyond that it is those stages that are slow, and
+// the remedy is to begin no transfers (MayStart) until they have caught up. If
+// a Body gets no block though all that was, it waits for one, or its own
+// transfer is the one to truncate.
 //
 // Blocks are 8 KiB: a mean page of 21 KB takes three and wastes a sixth; a
 // transfer of which little has come holds no more than that.
@@ -29,10 +33,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/mutex.h"
 #include "base/result.h"
 
@@ -53,6 +59,13 @@ class BodyPool {
   uint64_t used_bytes() const {
     return used_blocks_.load(std::memory_order_relaxed) * kBlockBytes;
   }
+  // Of bodies that are not finished.
+  uint64_t in_flight_bytes() const {
+    return in_flight_blocks_.load(std::memory_order_relaxed) * kBlockBytes;
+  }
+  // Whether new transfers should begin: not while bodies that wait for parse or
+  // store have more than a quarter of the pool, and it is three quarters full.
+  bool MayStart() const;
 
  private:
   friend class BodyShare;
@@ -66,6 +79,7 @@ class BodyPool {
   char* const memory_;
   const size_t blocks_;
   std::atomic<uint64_t> used_blocks_{0};
+  std::atomic<uint64_t> in_flight_blocks_{0};  // counted by the shares
   Mutex mutex_;
   size_t fresh_ NEPHILA_GUARDED_BY(mutex_) = 0;  // never used from here on
   // The last one given back is the first to be taken: its memory is warm.
@@ -83,17 +97,24 @@ class BodyShare {
   uint64_t held_bytes() const {
     return held_blocks_.load(std::memory_order_relaxed) * BodyPool::kBlockBytes;
   }
-  // How much the owner should give back now: nothing below seven eighths of
-  // the pool, else its part of what it takes to come to three quarters.
+  uint64_t in_flight_bytes() const {
+    return in_flight_blocks_.load(std::memory_order_relaxed) *
+           BodyPool::kBlockBytes;
+  }
+  // How much the owner's transfers should give back now: nothing below seven
+  // eighths of the pool, else their part of what it takes to come to three
+  // quarters, or to half of it in transfers, whichever is less.
   uint64_t Pressure() const;
 
  private:
   friend class Body;
   char* Take();
-  void Give(std::span<const std::string_view> pieces);
+  void Give(std::span<const std::string_view> pieces, bool in_flight);
+  void Finish(size_t blocks);
 
   BodyPool& pool_;
   std::atomic<uint64_t> held_blocks_{0};
+  std::atomic<uint64_t> in_flight_blocks_{0};
 };
 
 // May travel to another thread; the share stays whose it was.
@@ -108,8 +129,11 @@ class Body {
   // Empty, for a transfer of that share's engine.
   void Begin(BodyShare* share);
   // Copies bytes to the end. How many: fewer than all if the pool is used up.
-  // REQUIRES: a share.
+  // REQUIRES: a share, and not finished.
   size_t Append(std::string_view bytes);
+  // The transfer is over, and what it holds waits for whoever reads it: no
+  // longer the engine's to give back. Until Begin or Clear.
+  void Finished();
   // Gives all blocks back; keeps the list's memory.
   void Clear();
 
@@ -123,7 +147,27 @@ class Body {
  private:
   BodyShare* share_ = nullptr;
   uint64_t size_bytes_ = 0;
+  bool finished_ = false;
   std::vector<std::string_view> pieces_;  // each in a block of its own
+};
+
+// The speed of a transfer in its last seconds: a mean over all of its time in
+// which a byte weighs less the older it is, by a factor of e in kMemory. One
+// that came fast and then stands still is slow after a few of those.
+//   Cost: an exponential for each Count, some 20 ns.
+class RecentSpeed {
+ public:
+  static constexpr std::chrono::seconds kMemory{5};
+
+  // With the first byte.
+  void Begin(MonoTime now);
+  void Count(uint64_t bytes, MonoTime now);
+  double BytesPerSecond(MonoTime now) const;
+
+ private:
+  MonoTime begin_{};
+  MonoTime counted_{};  // the last time
+  double weighed_ = 0;  // bytes by their weight at that time
 };
 
 // A transfer that could be truncated.
@@ -131,6 +175,8 @@ struct BodyProgress {
   uint64_t held_bytes = 0;      // of the pool
   uint64_t received_bytes = 0;  // by the transfer, since its first byte
   std::chrono::nanoseconds age{};
+  // RecentSpeed; none: that of all its time, from the two above.
+  std::optional<double> recent_bytes_per_second = std::nullopt;
 };
 
 // The positions of those to truncate, slowest first, until they hold

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <barrier>
 #include <string>
 #include <thread>
 #include <utility>
@@ -141,40 +142,158 @@ TEST(SlowestTransfers, AreThoseWithTheFewestBytesInTheirTime) {
             (std::vector<size_t>{2, 4, 0, 1}));
 }
 
-// Engines of several threads, each with slow drips that never end and fast
-// pages: the pool holds, fast pages come whole, drips are truncated.
+TEST(SlowestTransfers, AreSlowNowWhateverTheyWereBefore) {
+  using std::chrono::milliseconds;
+  using std::chrono::seconds;
+  const MonoTime start{};
+  // 50 MB in five seconds, then nothing for two minutes.
+  RecentSpeed burst;
+  burst.Begin(start);
+  // A thousand bytes a second for all the time.
+  RecentSpeed steady;
+  steady.Begin(start);
+  MonoTime now = start;
+  for (int tenth = 1; tenth <= 1'250; ++tenth) {
+    now = start + tenth * milliseconds(100);
+    if (tenth <= 50) burst.Count(1'000'000, now);
+    steady.Count(100, now);
+    if (tenth == 50) {
+      EXPECT_NEAR(burst.BytesPerSecond(now), 10e6, 0.5e6);
+      EXPECT_NEAR(steady.BytesPerSecond(now), 1'000, 50);
+    }
+  }
+  EXPECT_NEAR(steady.BytesPerSecond(now), 1'000, 50);
+  EXPECT_LT(burst.BytesPerSecond(now), 10);
+  BodyProgress transfers[] = {
+      {kBlock, 125'000, seconds(125), steady.BytesPerSecond(now)},
+      {kBlock, 50'000'000, seconds(125), burst.BytesPerSecond(now)},
+  };
+  EXPECT_EQ(SlowestTransfers(transfers, 1), (std::vector<size_t>{1}));
+  // One that has just begun is not slow.
+  RecentSpeed fresh;
+  fresh.Begin(now);
+  fresh.Count(1'400, now);
+  EXPECT_GT(fresh.BytesPerSecond(now), 100'000);
+}
+
+TEST(BodyShare, TransfersDoNotPayForWhatIsFinished) {
+  auto pool = Pool(80);
+  BodyShare share(*pool);
+  Body finished(&share);
+  finished.Append(std::string(45 * kBlock, 'x'));
+  Body going(&share);
+  going.Append(std::string(34 * kBlock, 'x'));
+  EXPECT_EQ(share.in_flight_bytes(), 79 * kBlock);
+  EXPECT_NEAR(static_cast<double>(share.Pressure()), 19 * kBlock, 2);
+  EXPECT_TRUE(pool->MayStart()) << "nothing waits for anybody";
+  finished.Finished();
+  finished.Finished();
+  EXPECT_EQ(share.held_bytes(), 79 * kBlock);
+  EXPECT_EQ(share.in_flight_bytes(), 34 * kBlock);
+  EXPECT_EQ(pool->in_flight_bytes(), 34 * kBlock);
+  EXPECT_EQ(share.Pressure(), 0u) << "others are slow";
+  EXPECT_FALSE(pool->MayStart());
+  // It may travel, and ends where it likes.
+  Body elsewhere = std::move(finished);
+  elsewhere.Clear();
+  EXPECT_EQ(share.held_bytes(), 34 * kBlock);
+  EXPECT_EQ(share.in_flight_bytes(), 34 * kBlock);
+  EXPECT_TRUE(pool->MayStart());
+  // The next page in the same object is in flight again.
+  elsewhere.Begin(&share);
+  elsewhere.Append("x");
+  EXPECT_EQ(share.in_flight_bytes(), 35 * kBlock);
+}
+
+TEST(BodyShare, TransfersPayUntilTheyHoldHalf) {
+  auto pool = Pool(80);
+  BodyShare share(*pool);
+  BodyShare other(*pool);
+  Body finished(&other);
+  finished.Append(std::string(30 * kBlock, 'x'));
+  finished.Finished();
+  Body going(&share);
+  going.Append(std::string(50 * kBlock, 'x'));
+  // From 80 blocks to 60 would be 20, but of 50 in flight 40 may stay.
+  EXPECT_NEAR(static_cast<double>(share.Pressure()), 10 * kBlock, 2);
+  EXPECT_EQ(other.Pressure(), 0u) << "it has nothing that it could end";
+}
+
+// Of one thread: a hundred slow drips that never end, and in each turn a fast
+// page that comes in two halves, one turn apart.
+class DripEngine {
+ public:
+  explicit DripEngine(BodyPool& pool) : share_(pool), drips_(100) {
+    for (Body& drip : drips_) drip.Begin(&share_);
+  }
+
+  void Turn(int turn) {
+    if (const uint64_t bytes = share_.Pressure(); bytes > 0) {
+      Relieve(bytes, turn);
+    }
+    for (Body& drip : drips_) {
+      if (drip.Append(drop_) < drop_.size()) {
+        drip.Clear();
+        ++truncated;
+      }
+    }
+    if (!page_.empty() && Half(&page_, 1) && Text(page_) == text_) ++whole;
+    page_.Begin(&share_);
+    if (!Half(&page_, 0)) page_.Clear();
+  }
+
+  int whole = 0;
+  int truncated = 0;
+
+ private:
+  bool Half(Body* body, size_t half) {
+    const size_t size = text_.size() / 2;
+    return body->Append(std::string_view(text_).substr(half * size, size)) ==
+           size;
+  }
+  void Relieve(uint64_t bytes, int turn) {
+    std::vector<BodyProgress> progress;
+    progress.reserve(drips_.size() + 1);
+    for (const Body& drip : drips_) {
+      progress.push_back(
+          {drip.held_bytes(), drip.size_bytes(), std::chrono::seconds(turn)});
+    }
+    progress.push_back(
+        {page_.held_bytes(), page_.size_bytes(), std::chrono::seconds(1)});
+    for (const size_t i : SlowestTransfers(progress, bytes)) {
+      if (i == drips_.size()) {
+        page_.Clear();
+      } else {
+        drips_[i].Clear();
+        ++truncated;
+      }
+    }
+  }
+
+  const std::string drop_ = std::string(2'000, 'd');
+  const std::string text_ = Numbers(42'000);
+  BodyShare share_;
+  std::vector<Body> drips_;
+  Body page_;
+};
+
+// Engines of several threads: the pool holds, fast pages come whole, drips are
+// truncated.
 TEST(BodyPool, FastTransfersGoOnWhileDripsAreTruncated) {
   auto pool = Pool(2048);
-  std::atomic<int> fast_whole{0};
+  std::atomic<int> whole{0};
   std::atomic<int> truncated{0};
+  std::barrier turns(4);
   auto engine = [&] {
-    BodyShare share(*pool);
-    std::vector<Body> drips(100);
-    for (Body& drip : drips) drip.Begin(&share);
-    std::vector<BodyProgress> progress(drips.size());
-    const std::string drop(2'000, 'd');
+    DripEngine drips(*pool);
     for (int turn = 0; turn < 300; ++turn) {
-      if (const uint64_t bytes = share.Pressure(); bytes > 0) {
-        for (size_t i = 0; i < drips.size(); ++i) {
-          progress[i] = {drips[i].held_bytes(), drips[i].size_bytes(),
-                         std::chrono::seconds(turn)};
-        }
-        for (const size_t i : SlowestTransfers(progress, bytes)) {
-          drips[i].Clear();
-          ++truncated;
-        }
-      }
-      for (Body& drip : drips) {
-        if (drip.Append(drop) < drop.size()) {
-          drip.Clear();
-          ++truncated;
-        }
-      }
-      Body page(&share);
-      const std::string text = Numbers(21'000);
-      if (page.Append(text) == text.size() && Text(page) == text) ++fast_whole;
+      // As fast as each other, as the network makes them.
+      turns.arrive_and_wait();
+      drips.Turn(turn);
       EXPECT_LE(pool->used_bytes(), pool->capacity_bytes());
     }
+    whole += drips.whole;
+    truncated += drips.truncated;
   };
   std::vector<std::thread> threads;
   threads.reserve(4);
@@ -182,7 +301,7 @@ TEST(BodyPool, FastTransfersGoOnWhileDripsAreTruncated) {
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(pool->used_bytes(), 0u);
   EXPECT_GT(truncated, 100);
-  EXPECT_GT(fast_whole, 4 * 300 * 9 / 10);
+  EXPECT_GT(whole, 4 * 300 * 9 / 10);
 }
 
 }  // namespace

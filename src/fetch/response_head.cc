@@ -239,10 +239,16 @@ std::optional<uint64_t> ResponseHead::content_length() const {
 
 bool ResponseHead::chunked() const {
   std::string_view last;
-  ForEach("Transfer-Encoding", [&](std::string_view value) { last = value; });
-  const size_t comma = last.rfind(',');
-  if (comma != std::string_view::npos) last.remove_prefix(comma + 1);
-  return EqualsIgnoreCase(TrimSpaces(last), "chunked");
+  ForEach("Transfer-Encoding", [&](std::string_view value) {
+    // Empty elements of a list are none (RFC 9110 s5.6.1.2).
+    while (!value.empty()) {
+      const size_t comma = std::min(value.find(','), value.size());
+      const std::string_view coding = TrimSpaces(value.substr(0, comma));
+      if (!coding.empty()) last = coding;
+      value.remove_prefix(std::min(comma + 1, value.size()));
+    }
+  });
+  return EqualsIgnoreCase(last, "chunked");
 }
 
 std::optional<std::chrono::nanoseconds> ResponseHead::RetryAfter(

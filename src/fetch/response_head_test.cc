@@ -208,7 +208,12 @@ TEST(ResponseHead, ChunkedIsTheLastTransferCoding) {
   EXPECT_TRUE(chunked("Transfer-Encoding: chunked"));
   EXPECT_TRUE(chunked("transfer-encoding: gzip, Chunked"));
   EXPECT_TRUE(chunked("Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked"));
+  EXPECT_TRUE(chunked("Transfer-Encoding: chunked, ,"));
+  EXPECT_TRUE(chunked("Transfer-Encoding: chunked\r\nTransfer-Encoding: ,"));
+  EXPECT_TRUE(chunked("Transfer-Encoding: chunked\r\nTransfer-Encoding:"));
+  EXPECT_FALSE(chunked("Transfer-Encoding: ,"));
   EXPECT_FALSE(chunked("Transfer-Encoding: chunked, gzip"));
+  EXPECT_FALSE(chunked("Transfer-Encoding: chunked, gzip,"));
   EXPECT_FALSE(chunked("Content-Encoding: chunked"));
 }
 

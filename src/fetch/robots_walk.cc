@@ -9,18 +9,29 @@
 namespace nephila::fetch {
 namespace {
 
+using coding::DecodeState;
 using item::FetchOutcome;
 using item::RobotsFetchEnd;
 using item::Truncation;
+using Chunks = coding::ChunkedDecoder::Outcome;
 
 bool IsRedirect(int status) {
   return status == 301 || status == 302 || status == 303 || status == 307 ||
          status == 308;
 }
 
-// Whether all that was sent, or all that we want, has come.
-bool IsWhole(Truncation truncation) {
-  return truncation == Truncation::kNone || truncation == Truncation::kLength;
+// Whether all that was sent, or all that we want, has come. What we ended
+// ourselves, at a limit, is cut for its decoders. What names a coding that it
+// is not in, or that we do not know, is read as it is: mostly it is plain text.
+bool IsWhole(const RobotsHop& hop) {
+  const bool limit = hop.truncation == Truncation::kLength;
+  if (hop.truncation != Truncation::kNone && !limit) return false;
+  if (hop.chunks == Chunks::kBroken || hop.content == DecodeState::kBroken) {
+    return false;
+  }
+  const bool cut =
+      hop.chunks == Chunks::kCut || hop.content == DecodeState::kCut;
+  return limit || !cut;
 }
 
 // What we decided ourselves, not what the network did.
@@ -66,7 +77,7 @@ RobotsWalk::Step RobotsWalk::OnResult(const RobotsHop& hop) {
   if (IsRedirect(hop.status)) return Follow(hop.location);
   // What an error page says does not matter, cut or not.
   const bool success = hop.status / 100 == 2;
-  if (success && !IsWhole(hop.truncation)) return End(RobotsFetchEnd::kNetwork);
+  if (success && !IsWhole(hop)) return End(RobotsFetchEnd::kNetwork);
   return End(RobotsFetchEnd::kAnswer);
 }
 

@@ -6,9 +6,9 @@
 // Five redirects at least are followed, also to other hosts and schemes; a
 // circle ends at once. A redirect to what we do not fetch (another scheme, a
 // URL that is too long, an address or host that is refused) is refused, which
-// gives no permission (robots/policy.h). An answer that breaks off is none:
-// rules may be missing from it. One that is longer than `robots.max_size` is
-// whole (s2.5).
+// gives no permission (robots/policy.h). An answer that breaks off is none,
+// be it the connection, the chunks or the content coding: rules may be missing
+// from it. One that is longer than `robots.max_size` is whole (s2.5).
 //   In: a URL of the site, then results   Out: URLs, then an end
 //   Threads: one per object.   Memory: the URLs of the hops.
 #pragma once
@@ -19,6 +19,8 @@
 #include <string_view>
 #include <vector>
 
+#include "coding/chunked_decoder.h"
+#include "coding/content_decoder.h"
 #include "config/settings.h"
 #include "item/fetch_outcome.h"
 #include "item/fetched_page.h"
@@ -33,6 +35,10 @@ struct RobotsHop {
   int status = 0;             // with kResponse
   std::string_view location;  // raw
   item::Truncation truncation = item::Truncation::kNone;
+  // How the codings of the body ended, as its decoders tell.
+  coding::ChunkedDecoder::Outcome chunks =
+      coding::ChunkedDecoder::Outcome::kWhole;
+  coding::DecodeState content = coding::DecodeState::kWhole;
 };
 
 class RobotsWalk {

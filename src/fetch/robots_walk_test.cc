@@ -157,6 +157,45 @@ TEST_F(RobotsWalkTest, AnAnswerThatBreaksOffIsNone) {
   }
 }
 
+TEST_F(RobotsWalkTest, AnAnswerWithDamagedCodingsIsNone) {
+  using coding::DecodeState;
+  using Chunks = coding::ChunkedDecoder::Outcome;
+  auto end = [&](int status, Truncation truncation, Chunks chunks,
+                 DecodeState content) {
+    Start("http://example.com/");
+    RobotsHop hop;
+    hop.outcome = FetchOutcome::kResponse;
+    hop.status = status;
+    hop.truncation = truncation;
+    hop.chunks = chunks;
+    hop.content = content;
+    EXPECT_EQ(walk_.OnResult(hop), Step::kEnd);
+    return walk_.end();
+  };
+  constexpr auto kNone = Truncation::kNone;
+  constexpr auto kLength = Truncation::kLength;
+  for (DecodeState content : {DecodeState::kCut, DecodeState::kBroken}) {
+    EXPECT_EQ(end(200, kNone, Chunks::kWhole, content),
+              RobotsFetchEnd::kNetwork);
+    EXPECT_EQ(end(404, kNone, Chunks::kWhole, content),
+              RobotsFetchEnd::kAnswer);
+  }
+  for (Chunks chunks : {Chunks::kCut, Chunks::kBroken}) {
+    EXPECT_EQ(end(200, kNone, chunks, DecodeState::kWhole),
+              RobotsFetchEnd::kNetwork);
+  }
+  for (DecodeState content : {DecodeState::kTooLarge, DecodeState::kBomb,
+                              DecodeState::kAsItIs, DecodeState::kUnknown}) {
+    EXPECT_EQ(end(200, kNone, Chunks::kNotChunked, content),
+              RobotsFetchEnd::kAnswer);
+  }
+  // We ended it ourselves: of course it is cut.
+  EXPECT_EQ(end(200, kLength, Chunks::kCut, DecodeState::kCut),
+            RobotsFetchEnd::kAnswer);
+  EXPECT_EQ(end(200, kLength, Chunks::kCut, DecodeState::kBroken),
+            RobotsFetchEnd::kNetwork);
+}
+
 TEST_F(RobotsWalkTest, AnInterruptedHopIsAskedAgain) {
   EXPECT_EQ(Redirect("http://a.example/"), Step::kAsk);
   EXPECT_EQ(Fail(FetchOutcome::kInterrupted), Step::kAsk);
