@@ -30,6 +30,9 @@ class BlockCache {
     static_cast<BlockCache*>(self)->GiveBlock(static_cast<Header*>(block) - 1);
   }
 
+  // Kept and in use.
+  size_t memory_bytes() const { return kept_bytes_ + taken_bytes_; }
+
  private:
   struct alignas(std::max_align_t) Header {
     size_t bytes;
@@ -45,15 +48,18 @@ class BlockCache {
       blocks_[i] = blocks_.back();
       blocks_.pop_back();
       kept_bytes_ -= block->bytes;
+      taken_bytes_ += block->bytes;
       return block + 1;
     }
     auto* block = static_cast<Header*>(std::malloc(sizeof(Header) + bytes));
     if (block == nullptr) return nullptr;
     block->bytes = bytes;
+    taken_bytes_ += bytes;
     return block + 1;
   }
 
   void GiveBlock(Header* block) {
+    taken_bytes_ -= block->bytes;
     if (blocks_.size() == kMostBlocks ||
         kept_bytes_ + block->bytes > kMostBytes) {
       std::free(block);
@@ -65,13 +71,14 @@ class BlockCache {
 
   std::vector<Header*> blocks_;
   size_t kept_bytes_ = 0;
+  size_t taken_bytes_ = 0;
 };
 
 // RFC 7932. Large windows, which it does not have, are refused by the library
 // unless they are asked for.
 class BrotliDecoder final : public CodingDecoder {
  public:
-  ~BrotliDecoder() override { End(); }
+  ~BrotliDecoder() override { BrotliDecoder::End(); }
 
   void Begin() override {
     End();
@@ -107,12 +114,15 @@ class BrotliDecoder final : public CodingDecoder {
     }
   }
 
- private:
-  void End() {
+  void End() override {
     if (state_ != nullptr) BrotliDecoderDestroyInstance(state_);
     state_ = nullptr;
   }
+  size_t memory_bytes() const override {
+    return sizeof(*this) + cache_.memory_bytes();
+  }
 
+ private:
   BlockCache cache_;
   ::BrotliDecoderState* state_ = nullptr;
   bool ended_ = false;

@@ -42,11 +42,11 @@ std::string BareDeflate(std::string_view text) {
   return Deflate(text, -MAX_WBITS);
 }
 
-std::string Brotli(std::string_view text) {
+std::string Brotli(std::string_view text, int window_bits) {
   std::string out(BrotliEncoderMaxCompressedSize(text.size()) + 16, '\0');
   size_t size = out.size();
   NEPHILA_CHECK(BrotliEncoderCompress(
-                    5, 18, BROTLI_MODE_TEXT, text.size(),
+                    5, window_bits, BROTLI_MODE_TEXT, text.size(),
                     reinterpret_cast<const uint8_t*>(text.data()), &size,
                     reinterpret_cast<uint8_t*>(out.data())) == BROTLI_TRUE);
   out.resize(size);

@@ -85,6 +85,7 @@ bool ContentDecoder::AddLayer(std::string_view name) {
 // One of each coding: several of one are rare.
 void ContentDecoder::KeepDecoders() {
   for (Layer& layer : layers_) {
+    layer.decoder->End();
     idle_[static_cast<size_t>(layer.coding)] = std::move(layer.decoder);
   }
   layers_.clear();
@@ -176,6 +177,17 @@ bool ContentDecoder::Feed(std::string_view piece, const ByteSink& sink) {
   return std::none_of(layers_.begin(), layers_.end(), [](const Layer& layer) {
     return layer.step == DecodeStep::kBroken && !layer.as_it_is;
   });
+}
+
+size_t ContentDecoder::memory_bytes() const {
+  size_t total = 0;
+  for (const Layer& layer : layers_) {
+    total += layer.decoder->memory_bytes() + layer.held.capacity();
+  }
+  for (const auto& decoder : idle_) {
+    if (decoder != nullptr) total += decoder->memory_bytes();
+  }
+  return total;
 }
 
 DecodeState ContentDecoder::Finish(const ByteSink& sink) {

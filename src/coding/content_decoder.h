@@ -9,8 +9,9 @@
 //   Out: the content in pieces of at most 32 KiB, and how it ended
 //   Threads: one per object, which lives as long as its thread and is begun
 //   again for each payload: decoders and their memory are kept.
-//   Memory: 90 KB for gzip; at most 8 MiB for zstd and, while it decodes, 16
-//   MiB for br, for each of at most four codings.   Cost: that of the decoders;
+//   Memory: 90 KB for gzip; at most 8 MiB for zstd and, from Begin to Finish,
+//   16 MiB for br, of which 1 MiB is kept, for each of at most four codings.
+//   Cost: that of the decoders;
 //   linear in what comes in and what goes out, and both are bounded.
 #pragma once
 
@@ -70,6 +71,8 @@ class ContentDecoder {
 
   // The content given out since Begin.
   uint64_t content_bytes() const { return content_bytes_; }
+  // Of all decoders, idle ones too.
+  size_t memory_bytes() const;
 
  private:
   // One coding of the payload at hand.

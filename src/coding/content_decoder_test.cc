@@ -112,7 +112,14 @@ TEST(ContentDecoder, JoinsMembersAndFrames) {
 }
 
 TEST(ContentDecoder, LeavesOutWhatStandsBehind) {
-  const std::string kTails[] = {std::string(100, '\0'), "\x1f", "\x1f\x8b...",
+  const std::string kTails[] = {std::string(100, '\0'),
+                                "\n",
+                                "\r\n",
+                                "\r\n\n",
+                                "\x1f",
+                                "\x1f\x8b",
+                                "\x1f\x8b...",
+                                "\x28\xb5\x2f",
                                 "<!-- served by -->"};
   for (const std::string& tail : kTails) {
     for (size_t step : {size_t{1}, size_t{1000}}) {
@@ -121,9 +128,36 @@ TEST(ContentDecoder, LeavesOutWhatStandsBehind) {
             std::pair("br", Brotli("text")), std::pair("zstd", Zstd("text"))}) {
         Decoded decoded = Decode(coding, packed + tail, step);
         EXPECT_EQ(decoded.text, "text") << coding << tail;
-        EXPECT_NE(decoded.state, DecodeState::kBroken) << coding << tail;
+        EXPECT_EQ(decoded.state, DecodeState::kWhole) << coding << tail;
       }
     }
+  }
+}
+
+TEST(ContentDecoder, ABegunMemberOrFrameIsCut) {
+  for (size_t step : {size_t{1}, size_t{1000}}) {
+    EXPECT_EQ(Decode("gzip", Gzip("text") + "\x1f\x8b\x08", step).state,
+              DecodeState::kCut);
+    EXPECT_EQ(Decode("gzip", Gzip("text").substr(0, 2), step).state,
+              DecodeState::kAsItIs);
+    EXPECT_EQ(Decode("zstd", Zstd("text") + "\x28\xb5\x2f\xfd", step).state,
+              DecodeState::kCut);
+  }
+}
+
+TEST(ContentDecoder, KeepsNoLargeWindows) {
+  const std::string packed =
+      Brotli(std::string(size_t{16} << 20, 'x'), /*window_bits=*/24);
+  ContentDecoder decoder;
+  auto sink = [](std::string_view) {};
+  // To its end, and left in the middle.
+  for (const size_t size : {packed.size(), packed.size() - 1}) {
+    decoder.Begin("br");
+    decoder.Feed(std::string_view(packed).substr(0, size), sink);
+    EXPECT_GT(decoder.memory_bytes(), size_t{8} << 20);
+    decoder.Finish(sink);
+    EXPECT_LT(decoder.memory_bytes(), size_t{2} << 20);
+    EXPECT_GT(decoder.memory_bytes(), 0u);
   }
 }
 

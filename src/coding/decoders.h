@@ -8,6 +8,7 @@
 //   br, zstd       the libraries of their authors.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string_view>
@@ -45,6 +46,10 @@ class CodingDecoder {
   // Decodes all of `piece`, unless it breaks or is stopped. What stands behind
   // the end and does not go on in the same coding is left out.
   virtual DecodeStep Decode(std::string_view piece, PieceTaker& taker) = 0;
+  // The payload is over: gives back what is too large to be kept for the next.
+  // Before Decode comes Begin.
+  virtual void End() = 0;
+  virtual size_t memory_bytes() const = 0;
 
  protected:
   CodingDecoder() = default;

@@ -23,6 +23,9 @@ class InflateDecoder final : public CodingDecoder {
     phase_ = Phase::kHead;
     members_ = 0;
   }
+  // It is small.
+  void End() override {}
+  size_t memory_bytes() const override { return sizeof(*this); }
 
   DecodeStep Decode(std::string_view piece, PieceTaker& taker) override {
     while (!piece.empty()) {
@@ -34,13 +37,13 @@ class InflateDecoder final : public CodingDecoder {
       }
       head_[head_bytes_++] = piece[0];
       piece.remove_prefix(1);
-      if (head_bytes_ < head_.size()) continue;
+      if (head_bytes_ < HeadSize()) continue;
       if (!BeginBody()) {
         if (members_ == 0) return DecodeStep::kBroken;
         phase_ = Phase::kOver;  // padding, or a signature
         continue;
       }
-      std::string_view head(head_.data(), head_.size());
+      std::string_view head(head_.data(), HeadSize());
       const DecodeStep step = Inflate(&head, taker);
       if (step == DecodeStep::kBroken || step == DecodeStep::kStopped) {
         return step;
@@ -53,13 +56,17 @@ class InflateDecoder final : public CodingDecoder {
  private:
   enum class Phase : uint8_t { kHead, kBody, kOver };
 
-  // Chooses the wrapper by the two bytes in head_.
+  // Two bytes tell the three apart. Behind a whole member there is mostly
+  // something else, so a second one has to show its method, too.
+  size_t HeadSize() const { return members_ == 0 ? 2 : head_.size(); }
+
+  // Chooses the wrapper by the bytes in head_.
   bool BeginBody() {
     const auto first = static_cast<uint8_t>(head_[0]);
     const auto second = static_cast<uint8_t>(head_[1]);
     head_bytes_ = 0;
     const bool gzip = first == 0x1f && second == 0x8b;
-    if (members_ > 0 && !gzip) return false;
+    if (members_ > 0 && !(gzip && head_[2] == 8)) return false;
     // RFC 1950 s2.2: 8 for deflate, and a check of both bytes. Bare deflate
     // could begin so too, with a stored block of one certain length.
     const bool zlib = (first & 0x0f) == 8 && (first * 256 + second) % 31 == 0;
@@ -129,7 +136,7 @@ class InflateDecoder final : public CodingDecoder {
 
   const Coding coding_;
   Phase phase_ = Phase::kHead;
-  std::array<char, 2> head_{};
+  std::array<char, 3> head_{};
   size_t head_bytes_ = 0;
   uint64_t members_ = 0;
   bool gzip_ = false;

@@ -30,6 +30,11 @@ class ZstdDecoder final : public CodingDecoder {
     magic_bytes_ = 0;
     frames_ = 0;
   }
+  // Pages that come as a stream name windows of some MiB: it keeps them.
+  void End() override {}
+  size_t memory_bytes() const override {
+    return sizeof(*this) + ZSTD_sizeof_DCtx(context_);
+  }
 
   DecodeStep Decode(std::string_view piece, PieceTaker& taker) override {
     while (!piece.empty() && phase_ != Phase::kOver) {
