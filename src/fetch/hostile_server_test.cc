@@ -1,0 +1,593 @@
+// The engine against servers that do not behave, one fault a test: how it
+// ends, what is kept, and that neither time nor memory is without bound.
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include <chrono>
+#include <string>
+
+#include "fetch/fetch_testing.h"
+
+namespace nephila::fetch {
+namespace {
+
+using item::FetchOutcome;
+using item::Truncation;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+class HostileServerTest : public testing::Test {
+ protected:
+  // The server's whole answer to the one request of a connection, which it
+  // then closes.
+  std::unique_ptr<FetchResult> Answer(std::string answer) {
+    ScriptedServer server([answer = std::move(answer)](ServerConnection& c) {
+      c.ReadHead();
+      c.Send(answer);
+      c.EndSending();
+      c.WaitForClient();
+    });
+    if (engine_.fetcher == nullptr) engine_.Make();
+    return engine_.Fetch(engine_.RequestTo(server));
+  }
+  std::unique_ptr<FetchResult> Script(ScriptedServer::Script script) {
+    ScriptedServer server(std::move(script));
+    if (engine_.fetcher == nullptr) engine_.Make();
+    return engine_.Fetch(engine_.RequestTo(server));
+  }
+
+  static void ExpectEnd(const FetchResult& result, FetchOutcome outcome,
+                        Truncation truncation = Truncation::kNone) {
+    EXPECT_EQ(item::FetchOutcomeName(result.outcome),
+              item::FetchOutcomeName(outcome))
+        << result.error;
+    EXPECT_EQ(result.truncation, truncation) << result.error;
+  }
+
+  Engine engine_;
+};
+
+// Sends a piece every few milliseconds until the client has had enough.
+void Drip(const ServerConnection& c, std::string_view piece) {
+  while (c.Send(piece)) {
+    std::this_thread::yield();
+    pollfd gone{c.fd(), POLLIN | POLLRDHUP, 0};
+    if (poll(&gone, 1, 3) > 0) return;
+  }
+}
+
+TEST_F(HostileServerTest, ConnectionRefused) {
+  uint16_t port = 0;
+  {
+    const ScriptedServer server(std::string{});
+    port = server.port();
+  }
+  engine_.Make();
+  const ScriptedServer other(std::string{});
+  FetchRequest request = engine_.RequestTo(other);
+  request.port = port;
+  const auto result = engine_.Fetch(std::move(request));
+  ExpectEnd(*result, FetchOutcome::kConnectFailed);
+  EXPECT_GE(result->contact, result->begin_mono);
+  EXPECT_EQ(result->request, "");
+}
+
+TEST_F(HostileServerTest, ConnectionNeverAccepted) {
+  // A queue of one that is full: the kernel drops what asks next.
+  sockaddr_storage name{};
+  socklen_t size = net::IpAddress::V4(127, 0, 0, 1).ToSockaddr(0, &name);
+  const net::Descriptor listener(socket(AF_INET, SOCK_STREAM, 0));
+  auto* const address = reinterpret_cast<sockaddr*>(&name);
+  ASSERT_EQ(bind(listener.get(), address, size), 0);
+  ASSERT_EQ(listen(listener.get(), 0), 0);
+  ASSERT_EQ(getsockname(listener.get(), address, &size), 0);
+  const net::Descriptor filler(socket(AF_INET, SOCK_STREAM, 0));
+  ASSERT_EQ(connect(filler.get(), address, size), 0);
+
+  engine_.settings.connect_timeout = milliseconds(60);
+  engine_.Make();
+  FetchRequest request;
+  request.id = 1;
+  request.url = "http://test.example/";
+  request.host = "test.example";
+  request.address = net::IpAddress::V4(127, 0, 0, 1);
+  request.port = ntohs(reinterpret_cast<sockaddr_in&>(name).sin_port);
+  const auto result = engine_.Fetch(std::move(request));
+  ExpectEnd(*result, FetchOutcome::kConnectFailed);
+  EXPECT_EQ(result->error, "connect-time");
+  EXPECT_GE(result->timings.total, milliseconds(60));
+  // It may have heard of us until the end.
+  EXPECT_EQ(result->contact, result->end_mono);
+}
+
+TEST_F(HostileServerTest, TlsHandshakeNeverAnswered) {
+  engine_.settings.connect_timeout = milliseconds(60);
+  ScriptedServer server([](ServerConnection& c) { c.WaitForClient(); });
+  engine_.Make();
+  FetchRequest request = engine_.RequestTo(server);
+  request.https = true;
+  const auto result = engine_.Fetch(std::move(request));
+  ExpectEnd(*result, FetchOutcome::kTimeout);
+  EXPECT_LT(result->contact, result->end_mono);
+}
+
+TEST_F(HostileServerTest, TlsHandshakeAnsweredWithJunk) {
+  ScriptedServer server([](ServerConnection& c) {
+    c.Send("HTTP/1.1 400 This is no TLS\r\n\r\n");
+    c.WaitForClient();
+  });
+  engine_.Make();
+  FetchRequest request = engine_.RequestTo(server);
+  request.https = true;
+  ExpectEnd(*engine_.Fetch(std::move(request)), FetchOutcome::kTlsFailed);
+}
+
+TEST_F(HostileServerTest, NoAnswer) {
+  engine_.settings.first_byte_timeout = milliseconds(60);
+  const auto result = Script([](ServerConnection& c) { c.WaitForClient(); });
+  ExpectEnd(*result, FetchOutcome::kTimeout);
+  EXPECT_EQ(result->error, "head-time");
+}
+
+TEST_F(HostileServerTest, HeadComesByDrips) {
+  engine_.settings.first_byte_timeout = milliseconds(60);
+  const auto result = Script([](ServerConnection& c) {
+    c.ReadHead();
+    c.Send("HTTP/1.1 200 OK\r\n");
+    Drip(c, "X: y\r\n");
+  });
+  ExpectEnd(*result, FetchOutcome::kTimeout);
+}
+
+TEST_F(HostileServerTest, BodyComesByDrips) {
+  engine_.settings.min_speed_bytes = 100'000;
+  engine_.settings.speed_window = milliseconds(80);
+  const auto result = Script([](ServerConnection& c) {
+    c.ReadHead();
+    c.Send("HTTP/1.1 200 OK\r\nContent-Length: 5000000\r\n\r\n");
+    Drip(c, "x");
+  });
+  ExpectEnd(*result, FetchOutcome::kResponse, Truncation::kTime);
+  EXPECT_EQ(result->error, "too-slow");
+  EXPECT_GT(result->body.size_bytes(), 0U);
+}
+
+TEST_F(HostileServerTest, ASlowWindowDoesNotEndAFastBody) {
+  engine_.settings.min_speed_bytes = 10;
+  engine_.settings.speed_window = milliseconds(20);
+  const auto result = Script([](ServerConnection& c) {
+    c.ReadHead();
+    c.Send("HTTP/1.1 200 OK\r\nContent-Length: 60\r\n\r\n");
+    for (int i = 0; i < 60 && c.Send("x"); ++i) {
+      pollfd gone{c.fd(), POLLIN | POLLRDHUP, 0};
+      poll(&gone, 1, 2);
+    }
+    c.WaitForClient();
+  });
+  ExpectEnd(*result, FetchOutcome::kResponse);
+  EXPECT_EQ(result->body.size_bytes(), 60U);
+}
+
+TEST_F(HostileServerTest, BodyComesForEver) {
+  engine_.settings.timeout = milliseconds(100);
+  engine_.settings.min_speed_bytes = 1;
+  const auto result = Script([](ServerConnection& c) {
+    c.ReadHead();
+    c.Send("HTTP/1.1 200 OK\r\n\r\n");
+    Drip(c, "drip");
+  });
+  ExpectEnd(*result, FetchOutcome::kResponse, Truncation::kTime);
+  EXPECT_EQ(result->error, "total-time");
+  EXPECT_GE(result->timings.total, milliseconds(100));
+}
+
+TEST_F(HostileServerTest, BodyHasNoEnd) {
+  engine_.settings.max_body_bytes = 100'000;
+  const auto result = Script([](ServerConnection& c) {
+    c.ReadHead();
+    c.Send("HTTP/1.1 200 OK\r\n\r\n");
+    const std::string block(8192, 'b');
+    while (c.Send(block)) {
+    }
+  });
+  ExpectEnd(*result, FetchOutcome::kResponse, Truncation::kLength);
+  EXPECT_EQ(BodyOf(*result), std::string(100'000, 'b'));
+}
+
+TEST_F(HostileServerTest, BodyAsLongAsAllowedIsWhole) {
+  engine_.settings.max_body_bytes = 2048;
+  const auto result = Answer("HTTP/1.1 200 OK\r\nContent-Length: 2048\r\n\r\n" +
+                             std::string(2048, 'x'));
+  ExpectEnd(*result, FetchOutcome::kResponse);
+}
+
+TEST_F(HostileServerTest, ConnectionClosedInTheBody) {
+  const auto result =
+      Answer("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\npart");
+  ExpectEnd(*result, FetchOutcome::kResponse, Truncation::kDisconnect);
+  EXPECT_EQ(BodyOf(*result), "part");
+}
+
+TEST_F(HostileServerTest, ConnectionResetInTheBody) {
+  const auto result = Script([](ServerConnection& c) {
+    c.ReadHead();
+    c.Send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\npart");
+    // The client closes only if the part has reached it.
+    c.Reset();
+  });
+  // The kernel may drop what came before the reset.
+  if (result->outcome != FetchOutcome::kConnectionLost) {
+    ExpectEnd(*result, FetchOutcome::kResponse, Truncation::kDisconnect);
+  }
+}
+
+TEST_F(HostileServerTest, ConnectionClosedWithoutAWord) {
+  ExpectEnd(*Answer(""), FetchOutcome::kConnectionLost);
+}
+
+TEST_F(HostileServerTest, ConnectionResetWithoutAWord) {
+  const auto result = Script([](ServerConnection& c) {
+    c.ReadHead();
+    c.Reset();
+  });
+  ExpectEnd(*result, FetchOutcome::kConnectionLost);
+}
+
+TEST_F(HostileServerTest, ConnectionClosedInTheHead) {
+  ExpectEnd(*Answer("HTTP/1.1 200 OK\r\nContent-Le"),
+            FetchOutcome::kConnectionLost);
+  ExpectEnd(*Answer("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n"),
+            FetchOutcome::kConnectionLost);
+}
+
+TEST_F(HostileServerTest, HalfClosedConnectionIsReadToItsEnd) {
+  const auto result = Answer("HTTP/1.1 200 OK\r\n\r\nuntil the end");
+  ExpectEnd(*result, FetchOutcome::kResponse);
+  EXPECT_EQ(BodyOf(*result), "until the end");
+}
+
+TEST_F(HostileServerTest, ChunksAreKeptAsTheyCame) {
+  const std::string chunks =
+      "5;name=value\r\nhello\r\n00006\r\n world\r\n0\r\nTrailer: yes\r\n\r\n";
+  const std::string head =
+      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+  const auto result = Answer(head + chunks);
+  ExpectEnd(*result, FetchOutcome::kResponse);
+  EXPECT_EQ(result->transfer_coding, item::TransferCoding::kChunked);
+  EXPECT_EQ(result->head, head);
+  EXPECT_EQ(BodyOf(*result), chunks);
+}
+
+TEST_F(HostileServerTest, ChunksBytewise) {
+  const std::string chunks = "a\r\n0123456789\r\n1\r\nx\r\n0\r\n\r\n";
+  const auto result = Script([&](ServerConnection& c) {
+    c.ReadHead();
+    c.Send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+    for (const char byte : chunks) c.Send({&byte, 1});
+    c.WaitForClient();
+  });
+  ExpectEnd(*result, FetchOutcome::kResponse);
+  EXPECT_EQ(BodyOf(*result), chunks);
+}
+
+TEST_F(HostileServerTest, NothingBehindTheLastChunkIsKept) {
+  const std::string chunks = "5\r\nhello\r\n0\r\n\r\n";
+  const auto result =
+      Answer("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks +
+             "HTTP/1.1 200 smuggled\r\n\r\n");
+  ExpectEnd(*result, FetchOutcome::kResponse);
+  EXPECT_EQ(BodyOf(*result), chunks);
+}
+
+TEST_F(HostileServerTest, BrokenChunksAreKeptUpToTheBreak) {
+  const auto result = Answer(
+      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+      "5\r\nhello\r\nzz\r\nrest");
+  ExpectEnd(*result, FetchOutcome::kResponse, Truncation::kUnspecified);
+  EXPECT_TRUE(BodyOf(*result).starts_with("5\r\nhello\r\n"));
+}
+
+TEST_F(HostileServerTest, ChunksCutShort) {
+  const auto result =
+      Answer("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhel");
+  ExpectEnd(*result, FetchOutcome::kResponse, Truncation::kDisconnect);
+  EXPECT_EQ(BodyOf(*result), "5\r\nhel");
+}
+
+TEST_F(HostileServerTest, AChunkAsLongAsTheUniverse) {
+  engine_.settings.max_body_bytes = 4096;
+  const auto result = Answer(
+      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+      "7fffffffffffffff\r\n" +
+      std::string(10000, 'x'));
+  ExpectEnd(*result, FetchOutcome::kResponse, Truncation::kLength);
+  EXPECT_EQ(result->body.size_bytes(), 4096U);
+}
+
+TEST_F(HostileServerTest, WhatIsNoHttp) {
+  for (const std::string& junk :
+       {std::string("<html>hello from 1993</html>\n"),
+        std::string("SSH-2.0-OpenSSH_9.2\r\n"), std::string("\0\1\2\3", 4),
+        std::string("HTTP/1.1 2x0 OK\r\n\r\n"),
+        // libcurl's rule, not ours: browsers pass over such a line.
+        std::string("HTTP/1.1 200 OK\r\nno colon\r\n\r\n"),
+        std::string("HTTP/9.9 200 OK\r\n\r\n"),
+        std::string("220 ftp ready\r\n"), std::string(5000, 'A')}) {
+    ExpectEnd(*Answer(junk), FetchOutcome::kBadResponse);
+  }
+}
+
+TEST_F(HostileServerTest, TooManyHeaderBytes) {
+  std::string head = "HTTP/1.1 200 OK\r\n";
+  while (head.size() < 200'000) {
+    head += "X: " + std::string(5000, 'y') + "\r\n";
+  }
+  const auto result = Answer(head + "\r\nbody");
+  ExpectEnd(*result, FetchOutcome::kHeadTooLarge);
+  EXPECT_EQ(result->error, "head-size");
+  EXPECT_LE(result->head.size(), 70'000U);
+}
+
+TEST_F(HostileServerTest, TooManyHeaderFields) {
+  std::string head = "HTTP/1.1 200 OK\r\n";
+  for (int i = 0; i < 3000; ++i) head += "X: y\r\n";
+  const auto result = Answer(head + "\r\nbody");
+  ExpectEnd(*result, FetchOutcome::kHeadTooLarge);
+  EXPECT_EQ(result->error, "head-size");
+}
+
+TEST_F(HostileServerTest, AHeaderLineWithoutEnd) {
+  const auto result = Script([](ServerConnection& c) {
+    c.ReadHead();
+    c.Send("HTTP/1.1 200 OK\r\nX: ");
+    const std::string block(8192, 'b');
+    while (c.Send(block)) {
+    }
+  });
+  ExpectEnd(*result, FetchOutcome::kHeadTooLarge);
+}
+
+TEST_F(HostileServerTest, InterimAnswersArePassedOver) {
+  const auto result = Answer(
+      "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n"
+      "\r\nHTTP/1.1 404 Gone\r\nContent-Length: 2\r\n\r\nno");
+  ExpectEnd(*result, FetchOutcome::kResponse);
+  EXPECT_EQ(result->status, 404);
+  EXPECT_EQ(result->head, "HTTP/1.1 404 Gone\r\nContent-Length: 2\r\n\r\n");
+  EXPECT_EQ(BodyOf(*result), "no");
+}
+
+TEST_F(HostileServerTest, InterimAnswersForEver) {
+  const auto result = Script([](ServerConnection& c) {
+    c.ReadHead();
+    while (c.Send("HTTP/1.1 100 Continue\r\n\r\n")) {
+    }
+  });
+  ExpectEnd(*result, FetchOutcome::kHeadTooLarge);
+  EXPECT_EQ(result->error, "head-size");
+}
+
+TEST_F(HostileServerTest, AProtocolThatNobodyAskedFor) {
+  ExpectEnd(*Answer("HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\n\r\n"
+                    "whatever"),
+            FetchOutcome::kBadResponse);
+}
+
+TEST_F(HostileServerTest, BodiesThatMustNotBeAreNotKept) {
+  for (const std::string_view status : {"204 No Content", "304 Not Modified"}) {
+    const auto result = Answer("HTTP/1.1 " + std::string(status) +
+                               "\r\nContent-Length: 5\r\n\r\nhello");
+    ExpectEnd(*result, FetchOutcome::kResponse);
+    EXPECT_EQ(BodyOf(*result), "");
+  }
+}
+
+TEST_F(HostileServerTest, BytesBehindTheLengthAreNotKept) {
+  const auto result =
+      Answer("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello, world");
+  ExpectEnd(*result, FetchOutcome::kResponse);
+  EXPECT_EQ(BodyOf(*result), "hello");
+}
+
+TEST_F(HostileServerTest, LengthsThatAreNone) {
+  for (const std::string_view length : {"-5", "x", "5 5", "1e3"}) {
+    const auto result =
+        Answer("HTTP/1.1 200 OK\r\nContent-Length: " + std::string(length) +
+               "\r\n\r\nhello");
+    EXPECT_TRUE(result->outcome == FetchOutcome::kBadResponse ||
+                result->outcome == FetchOutcome::kResponse)
+        << length << item::FetchOutcomeName(result->outcome);
+  }
+}
+
+TEST_F(HostileServerTest, CodedBodiesAreKeptCoded) {
+  const std::string head =
+      "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 7\r\n\r\n";
+  const auto result = Answer(head + "notgzip");
+  ExpectEnd(*result, FetchOutcome::kResponse);
+  EXPECT_EQ(BodyOf(*result), "notgzip");
+}
+
+TEST_F(HostileServerTest, RedirectsAreNotFollowed) {
+  const auto result = Answer(
+      "HTTP/1.1 301 Moved\r\nLocation: http://127.0.0.1:1/\r\n"
+      "Content-Length: 0\r\n\r\n");
+  ExpectEnd(*result, FetchOutcome::kResponse);
+  EXPECT_EQ(result->status, 301);
+}
+
+TEST_F(HostileServerTest, OddHeadsAreKeptByteForByte) {
+  for (const std::string_view head :
+       {"HTTP/1.1 200\r\nContent-Length: 1\r\n\r\n",
+        "HTTP/1.0 200 OK\r\nContent-Length: 1\r\n\r\n",
+        "HTTP/1.1 200 OK\nContent-Length: 1\n\n",
+        "HTTP/1.1 200 OK\r\nX-Folded: a\r\n  b\r\n\tc\r\nContent-Length: 1\r\n"
+        "\r\n",
+        "HTTP/1.1 299 \xc3\xa4\xff\r\ncontent-length:1\r\nX:\r\n: none\r\n"
+        "\r\n"}) {
+    const auto result = Answer(std::string(head) + "x");
+    ExpectEnd(*result, FetchOutcome::kResponse);
+    EXPECT_EQ(result->head, head);
+    EXPECT_EQ(BodyOf(*result), "x") << head;
+  }
+}
+
+TEST_F(HostileServerTest, UnwantedTypesAreNotDownloaded) {
+  engine_.settings.accept_types = {"text/*", "application/xhtml+xml"};
+  const auto page = [](std::string_view type) {
+    return "HTTP/1.1 200 OK\r\nContent-Type: " + std::string(type) +
+           "\r\n\r\nbody";
+  };
+  const auto image = Answer(page("image/png"));
+  ExpectEnd(*image, FetchOutcome::kUnwanted);
+  EXPECT_EQ(image->status, 200);
+  EXPECT_EQ(BodyOf(*image), "");
+  ExpectEnd(*Answer(page("TEXT/html; charset=utf-8")), FetchOutcome::kResponse);
+  ExpectEnd(*Answer(page("application/xhtml+xml")), FetchOutcome::kResponse);
+  ExpectEnd(*Answer("HTTP/1.1 200 OK\r\n\r\nbody"), FetchOutcome::kResponse);
+  // What is no page yet is for others to judge.
+  ExpectEnd(*Answer("HTTP/1.1 404 No\r\nContent-Type: image/png\r\n\r\nbody"),
+            FetchOutcome::kResponse);
+}
+
+TEST_F(HostileServerTest, UnwantedLengthsAreNotDownloaded) {
+  engine_.settings.max_length_bytes = 1000;
+  const auto result = Script([](ServerConnection& c) {
+    c.ReadHead();
+    c.Send("HTTP/1.1 200 OK\r\nContent-Length: 1001\r\n\r\n");
+    c.WaitForClient();
+  });
+  ExpectEnd(*result, FetchOutcome::kUnwanted);
+  ExpectEnd(*Answer("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n" +
+                    std::string(1000, 'x')),
+            FetchOutcome::kResponse);
+}
+
+TEST_F(HostileServerTest, RobotsFilesAreWantedWhateverTheyAre) {
+  engine_.settings.accept_types = {"text/html"};
+  engine_.Make();
+  ScriptedServer server(
+      "HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nContent-Length: "
+      "2\r\n\r\nok");
+  FetchRequest request = engine_.RequestTo(server);
+  request.kind = item::FetchKind::kRobots;
+  ExpectEnd(*engine_.Fetch(std::move(request)), FetchOutcome::kResponse);
+}
+
+TEST_F(HostileServerTest, LimitsOfARequestTakeThePlaceOfTheSettings) {
+  engine_.Make();
+  ScriptedServer server(
+      "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n0123456789");
+  FetchRequest request = engine_.RequestTo(server);
+  request.limits = FetchLimits{.max_body_bytes = 4};
+  const auto result = engine_.Fetch(std::move(request));
+  ExpectEnd(*result, FetchOutcome::kResponse, Truncation::kLength);
+  EXPECT_EQ(BodyOf(*result), "0123");
+}
+
+// libcurl would ask again at once, over a new connection.
+TEST_F(HostileServerTest, AKeptConnectionThatBreaksIsNotReplaced) {
+  std::atomic<int> requests{0};
+  ScriptedServer server([&](ServerConnection& c) {
+    while (!c.ReadHead().empty()) {
+      if (requests.fetch_add(1) == 1) return;
+      c.Send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+    }
+  });
+  engine_.Make();
+  FetchRequest request = engine_.RequestTo(server);
+  request.keep_connection = true;
+  ExpectEnd(*engine_.Fetch(std::move(request)), FetchOutcome::kResponse);
+  request = engine_.RequestTo(server);
+  request.keep_connection = true;
+  const auto result = engine_.Fetch(std::move(request));
+  ExpectEnd(*result, FetchOutcome::kConnectionLost);
+  EXPECT_TRUE(result->reused);
+  EXPECT_EQ(requests.load(), 2);
+  EXPECT_EQ(server.accepted(), 1U);
+  EXPECT_EQ(engine_.fetcher->kept_connections(), 0U);
+}
+
+TEST_F(HostileServerTest, AKeptConnectionThatEndedIsReplacedByANewOne) {
+  std::atomic<bool> closed{false};
+  ScriptedServer server([&](ServerConnection& c) {
+    c.ReadHead();
+    c.Send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+    if (c.number() == 0) {
+      c.EndSending();
+      closed = true;
+    }
+    c.WaitForClient();
+  });
+  engine_.Make();
+  FetchRequest request = engine_.RequestTo(server);
+  request.keep_connection = true;
+  ExpectEnd(*engine_.Fetch(std::move(request)), FetchOutcome::kResponse);
+  while (!closed) std::this_thread::yield();
+  request = engine_.RequestTo(server);
+  request.keep_connection = true;
+  const auto result = engine_.Fetch(std::move(request));
+  ExpectEnd(*result, FetchOutcome::kResponse);
+  EXPECT_FALSE(result->reused);
+  EXPECT_EQ(server.accepted(), 2U);
+  EXPECT_EQ(engine_.fetcher->kept_connections(), 1U);
+}
+
+TEST_F(HostileServerTest, AServerMayCloseWhatWeWouldKeep) {
+  ScriptedServer server(
+      "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
+  engine_.Make();
+  FetchRequest request = engine_.RequestTo(server);
+  request.keep_connection = true;
+  const auto result = engine_.Fetch(std::move(request));
+  EXPECT_FALSE(result->kept);
+  EXPECT_EQ(engine_.fetcher->kept_connections(), 0U);
+}
+
+TEST_F(HostileServerTest, TheSlowestGiveWayWhenAllBodiesAreTooMuch) {
+  // 64 blocks for 40 drips of 5 MB that hold a block or two each, and a page
+  // of 300 KB.
+  engine_.body_memory = 64 * BodyPool::kBlockBytes;
+  engine_.Make();
+  std::atomic<int> dripping{0};
+  ScriptedServer drips([&](ServerConnection& c) {
+    c.ReadHead();
+    c.Send("HTTP/1.1 200 OK\r\nContent-Length: 5000000\r\n\r\n" +
+           std::string(100, 'd'));
+    ++dripping;
+    Drip(c, "d");
+  });
+  ScriptedServer pages("HTTP/1.1 200 OK\r\nContent-Length: 300000\r\n\r\n" +
+                       std::string(300'000, 'p'));
+  for (int i = 0; i < 40; ++i) engine_.Start(engine_.RequestTo(drips));
+  while (engine_.share->held_bytes() < 40 * BodyPool::kBlockBytes) {
+    engine_.loop->RunOnce(engine_.clock.Now() + milliseconds(10));
+  }
+  const uint64_t id = engine_.Start(engine_.RequestTo(pages));
+  while (!engine_.results.contains(id)) {
+    engine_.loop->RunOnce(engine_.clock.Now() + milliseconds(10));
+    // Whoever takes results lets their blocks go.
+    for (auto& [other, result] : engine_.results) {
+      if (other == id) continue;
+      ExpectEnd(*result, FetchOutcome::kResponse, Truncation::kPool);
+      EXPECT_EQ(result->error, "pool");
+      result->body.Clear();
+    }
+    EXPECT_LE(engine_.pool->used_bytes(), engine_.pool->capacity_bytes());
+  }
+  ExpectEnd(*engine_.results.at(id), FetchOutcome::kResponse);
+  EXPECT_GT(
+      engine_.fetcher->counts().stops[static_cast<size_t>(Stop::kPool)].value(),
+      0U);
+  engine_.results.clear();
+  for (uint64_t other = 1; other <= 40; ++other) {
+    engine_.fetcher->Cancel(other);
+  }
+  engine_.Run();
+  engine_.results.clear();
+  EXPECT_EQ(engine_.pool->used_bytes(), 0U);
+}
+
+}  // namespace
+}  // namespace nephila::fetch

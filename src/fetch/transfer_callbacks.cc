@@ -1,0 +1,281 @@
+// The callbacks of Transfer: what runs inside libcurl.
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+
+#include "base/ascii.h"
+#include "base/check.h"
+#include "fetch/transfer.h"
+#include "fetch/trust_store.h"
+
+namespace nephila::fetch {
+namespace {
+
+constexpr int kSwitchingProtocols = 101;
+
+// Room comes as finished pages are parsed. Who finds none for this long gives
+// back what it holds.
+constexpr std::chrono::seconds kLongestStarving(1);
+
+bool IsBlank(std::string_view line) {
+  return line == "\r\n" || line == "\n" || line.empty();
+}
+
+// The value of "Name: value" if that is the name.
+std::optional<std::string_view> ValueOf(std::string_view line,
+                                        std::string_view name) {
+  if (line.size() <= name.size() || line[name.size()] != ':' ||
+      !StartsWithIgnoreCase(line, name)) {
+    return std::nullopt;
+  }
+  return TrimSpaces(line.substr(name.size() + 1));
+}
+
+// Whether chunked is the last coding (RFC 9112 s6.1).
+bool EndsInChunked(std::string_view codings) {
+  const size_t comma = codings.rfind(',');
+  if (comma != std::string_view::npos) codings.remove_prefix(comma + 1);
+  return EqualsIgnoreCase(TrimSpaces(codings), "chunked");
+}
+
+}  // namespace
+
+size_t Transfer::OnHeader(char* data, size_t size, size_t count, void* self) {
+  const std::string_view line(data, size * count);
+  // Any other number than that of the bytes ends the transfer.
+  return static_cast<Transfer*>(self)->HeaderLine(line) ? line.size() : 0;
+}
+
+bool Transfer::Refuse(Stop stop) {
+  stop_ = stop;
+  return false;
+}
+
+bool Transfer::HeaderLine(std::string_view line) {
+  head_bytes_ += line.size();
+  shared_.owner.OnBytes(line.size());
+  if (head_bytes_ > limits_.max_head_bytes) return Refuse(Stop::kHeadSize);
+  if (!in_head_ && !head_complete_) {
+    FirstLine(line);
+    return true;
+  }
+  if (in_head_ && IsBlank(line)) {
+    result_->head.append(line);
+    in_head_ = false;
+    return HeadDone();
+  }
+  if (++head_fields_ > limits_.max_head_fields) {
+    return Refuse(Stop::kHeadSize);
+  }
+  // Else a trailer, which belongs to no head: HTTP/1.1's stand among the
+  // chunks of the body, HTTP/2's have no place in HTTP/1.1's form.
+  if (in_head_) FieldLine(line);
+  return true;
+}
+
+void Transfer::FirstLine(std::string_view line) {
+  in_head_ = true;
+  chunked_ = false;
+  content_type_.clear();
+  content_length_.reset();
+  // Of several heads the final one is kept (RFC 9110 s15.2).
+  result_->head.clear();
+  if (result_->timings.first_byte.count() == 0) {
+    result_->timings.first_byte =
+        shared_.loop.clock().Now() - result_->begin_mono;
+    FillProtocols();
+  }
+  constexpr std::string_view kHttp2 = "HTTP/2 ";
+  http2_ = line.starts_with(kHttp2);
+  if (http2_) {
+    result_->head.append("HTTP/1.1 ");
+    line.remove_prefix(kHttp2.size());
+  }
+  result_->head.append(line);
+}
+
+void Transfer::FillProtocols() {
+  long version = 0;
+  curl_easy_getinfo(easy_, CURLINFO_HTTP_VERSION, &version);
+  result_->protocol_count = 1;
+  result_->protocols[0] = version == CURL_HTTP_VERSION_2_0   ? "h2"
+                          : version == CURL_HTTP_VERSION_1_0 ? "http/1.0"
+                                                             : "http/1.1";
+  if (!request_.https) return;
+  curl_tlssessioninfo* session = nullptr;
+  curl_easy_getinfo(easy_, CURLINFO_TLS_SSL_PTR, &session);
+  if (session == nullptr || session->internals == nullptr) return;
+  const TlsFacts facts =
+      ReadTlsFacts(static_cast<const ssl_st*>(session->internals));
+  result_->protocols[1] = facts.version;
+  result_->protocol_count = 2;
+  result_->cipher_suite = facts.cipher;
+  result_->certificate_error = facts.certificate_error;
+}
+
+void Transfer::FieldLine(std::string_view line) {
+  result_->head.append(line);
+  if (const auto codings = ValueOf(line, "transfer-encoding")) {
+    chunked_ = EndsInChunked(*codings);
+  } else if (const auto type = ValueOf(line, "content-type")) {
+    content_type_ = *type;
+  } else if (const auto length = ValueOf(line, "content-length")) {
+    uint64_t bytes = 0;
+    const auto [end, error] =
+        std::from_chars(length->data(), length->data() + length->size(), bytes);
+    if (error == std::errc() && end == length->data() + length->size()) {
+      content_length_ = bytes;
+    }
+  }
+}
+
+bool Transfer::HeadDone() {
+  long status = 0;
+  curl_easy_getinfo(easy_, CURLINFO_RESPONSE_CODE, &status);
+  // Nobody asked for another protocol.
+  if (status == kSwitchingProtocols) return Refuse(Stop::kNotHttp);
+  if (status < 200) return true;  // the next head begins
+  head_complete_ = true;
+  result_->status = static_cast<int>(status);
+  NotePhase(Phase::kBody);
+  if (request_.kind == item::FetchKind::kPage && status < 300 &&
+      shared_.options.wanted.Check(content_type_, content_length_) !=
+          WantedVerdict::kTake) {
+    return Refuse(Stop::kUnwanted);
+  }
+  return true;
+}
+
+void Transfer::NotePhase(Phase phase) {
+  phase_ = phase;
+  if (phase == Phase::kBody) window_start_ = shared_.loop.clock().Now();
+  if (Deadline() < armed) shared_.owner.OnDeadline(this);
+}
+
+size_t Transfer::OnBody(char* data, size_t size, size_t count, void* self) {
+  return static_cast<Transfer*>(self)->BodyBytes({data, size * count});
+}
+
+// The part of a delivery that belongs to the body and is not in it yet.
+std::string_view Transfer::OwnBytes(std::string_view bytes) {
+  if (!chunked_ || http2_) return bytes.substr(taken_);
+  const std::string_view unseen = bytes.substr(scanned_);
+  if (!body_ended_) {
+    const uint64_t extra = chunks_.extra_bytes();
+    chunks_.Feed(unseen, [](std::string_view) {});
+    body_ended_ = chunks_.done();
+    own_ = bytes.size() - static_cast<size_t>(chunks_.extra_bytes() - extra);
+  }
+  scanned_ = bytes.size();
+  return bytes.substr(0, own_).substr(taken_);
+}
+
+size_t Transfer::BodyBytes(std::string_view bytes) {
+  if (bytes.empty() || stop_ != Stop::kNone) return 0;
+  if (!shared_.owner.MayRead(this)) {
+    paused_ = true;
+    return CURL_WRITEFUNC_PAUSE;
+  }
+  const std::string_view own = OwnBytes(bytes);
+  const uint64_t room = limits_.max_body_bytes - result_->body.size_bytes();
+  const std::string_view wanted =
+      own.substr(0, std::min<uint64_t>(room, own.size()));
+  const size_t taken = result_->body.Append(wanted);
+  shared_.owner.OnBytes(taken);
+  if (taken == own.size()) {
+    scanned_ = own_ = taken_ = 0;
+    starved_ = false;
+    return bytes.size();
+  }
+  if (taken == wanted.size()) {
+    stop_ = Stop::kLength;
+    return 0;
+  }
+  const MonoTime now = shared_.loop.clock().Now();
+  if (!starved_) starved_since_ = now;
+  if (now - starved_since_ > kLongestStarving) {
+    stop_ = Stop::kPool;
+    return 0;
+  }
+  taken_ += taken;
+  starved_ = paused_ = true;
+  shared_.owner.OnStarved(this);
+  return CURL_WRITEFUNC_PAUSE;
+}
+
+void Transfer::NoteConnected() {
+  if (connected_) return;
+  connected_ = true;
+  connected_at_ = shared_.loop.clock().Now();
+}
+
+int Transfer::OnRequest(void* self, char* server_ip, char* /*local_ip*/,
+                        int server_port, int /*local_port*/) {
+  auto* const transfer = static_cast<Transfer*>(self);
+  FetchResult& result = *transfer->result_;
+  transfer->NoteConnected();
+  transfer->asked_ = true;
+  transfer->asked_at_ = transfer->shared_.loop.clock().Now();
+  result.address_text = server_ip;
+  result.port = static_cast<uint16_t>(server_port);
+  const std::optional<net::IpAddress> address =
+      net::IpAddress::Parse(result.address_text);
+  if (address.has_value()) result.address = *address;
+  transfer->NotePhase(Phase::kWaiting);
+  return CURL_PREREQFUNC_OK;
+}
+
+curl_socket_t Transfer::OnOpenSocket(void* self, curlsocktype /*purpose*/,
+                                     curl_sockaddr* address) {
+  return static_cast<Transfer*>(self)->OpenSocket(*address);
+}
+
+curl_socket_t Transfer::OpenSocket(const curl_sockaddr& address) {
+  // A kept connection broke under the request, and libcurl would ask again
+  // over a new one at once: a contact that politeness knows nothing of.
+  if (asked_ || opened_) {
+    stop_ = Stop::kSecondContact;
+    return CURL_SOCKET_BAD;
+  }
+  const std::optional<net::IpAddress> ip = net::IpAddress::FromSockaddr(
+      address.addr, static_cast<socklen_t>(address.addrlen));
+  // The proxy is the operator's; what it is asked for was checked before.
+  if (shared_.options.proxy.empty() &&
+      (!ip.has_value() || shared_.guard.Check(*ip).refused())) {
+    stop_ = Stop::kGuard;
+    return CURL_SOCKET_BAD;
+  }
+  const int fd =
+      socket(address.family, address.socktype | SOCK_CLOEXEC, address.protocol);
+  if (fd < 0) return CURL_SOCKET_BAD;
+  opened_ = true;
+  if (ip.has_value()) {
+    result_->address = *ip;
+    result_->address_text = ip->ToString();
+    result_->port = request_.port;
+  }
+  if (keep_) shared_.multis.NoteOpened(fd, server_, *multi_);
+  return fd;
+}
+
+int Transfer::OnCloseSocket(void* pool, curl_socket_t fd) {
+  static_cast<MultiPool*>(pool)->NoteClosed(fd);
+  return close(fd);
+}
+
+CURLcode Transfer::OnTlsContext(CURL* /*easy*/, void* context, void* self) {
+  auto* const transfer = static_cast<Transfer*>(self);
+  // TCP stands, or this would not be asked for.
+  transfer->NoteConnected();
+  return transfer->shared_.options.trust->Apply(
+             static_cast<ssl_ctx_st*>(context), transfer->request_.host)
+             ? CURLE_OK
+             : CURLE_SSL_CONNECT_ERROR;
+}
+
+}  // namespace nephila::fetch
