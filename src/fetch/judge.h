@@ -48,7 +48,7 @@ struct EndFacts {
   bool head_complete = false;  // the final one
   // What libcurl says about it: it has one code for a lost connection, broken
   // chunks and a head too large for it.
-  std::string_view message;
+  std::string_view message = "";
 };
 
 struct Ending {

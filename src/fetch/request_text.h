@@ -30,25 +30,25 @@ bool IsFieldValue(std::string_view value);
 
 // The fields that all requests share; empty values are left out.
 struct AgentFields {
-  std::string user_agent;
-  std::string from;
-  std::string accept;
-  std::string accept_language;
-  std::string accept_encoding;
+  std::string user_agent = "";
+  std::string from = "";
+  std::string accept = "";
+  std::string accept_language = "";
+  std::string accept_encoding = "";
 };
 // As lines with their ends.
 std::string FormatAgentFields(const AgentFields& fields);
 
 struct RequestParts {
-  std::string_view target;
-  std::string_view host;
+  std::string_view target = "";
+  std::string_view host = "";
   uint16_t port = 80;
   bool https = false;
   bool keep_connection = false;
-  std::string_view agent_fields;  // FormatAgentFields
-  std::string_view if_none_match;
-  std::string_view if_modified_since;
-  std::string_view cookie;
+  std::string_view agent_fields = "";  // FormatAgentFields
+  std::string_view if_none_match = "";
+  std::string_view if_modified_since = "";
+  std::string_view cookie = "";
 };
 
 class RequestText {

@@ -71,7 +71,10 @@ TlsFacts ReadTlsFacts(const ssl_st* connection) {
 }
 
 const char* CertificateErrorText(long error) {
-  return error == X509_V_OK ? "" : X509_verify_cert_error_string(error);
+  // "Unspecified" is what stands there before anyone has looked.
+  return error == X509_V_OK || error == X509_V_ERR_UNSPECIFIED
+             ? ""
+             : X509_verify_cert_error_string(error);
 }
 
 }  // namespace nephila::fetch
