@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "bench/bench_charset.h"
 #include "bench/bench_drum.h"
+#include "bench/bench_fetch.h"
 #include "bench/bench_links.h"
 #include "bench/bench_robots.h"
 #include "bench/bench_sim.h"
@@ -30,6 +31,7 @@ class NephilaBench : public cli::Program {
     AddCharset();
     AddDrum();
     AddStore();
+    AddFetch();
     AddSim();
   }
 
@@ -98,6 +100,30 @@ class NephilaBench : public cli::Program {
                     "Folder of the corpus, or its html/")
         ->type_name("DIR");
     sub->add_flag("--json", bench_charset_options_.json, "Lines of JSON");
+  }
+
+  void AddFetch() {
+    CLI::App* sub =
+        AddVerb("fetch", "Downloads, by us and by a plain libcurl loop",
+                [this](const cli::Setup& setup) {
+                  return RunBenchFetch(setup, bench_fetch_options_, std::cout);
+                });
+    BenchFetchOptions& options = bench_fetch_options_;
+    sub->add_option("--mode", options.mode, "One of four, else all")
+        ->check(CLI::IsMember(
+            {"http-fresh", "http-kept", "https-fresh", "https-kept"}));
+    sub->add_option("--pages", options.pages, "In each mode")
+        ->check(CLI::Range(1, 1'000'000'000))
+        ->capture_default_str();
+    sub->add_option("--transfers", options.transfers, "At once")
+        ->check(CLI::Range(1, 100'000))
+        ->capture_default_str();
+    sub->add_option("--dir", options.folder,
+                    "Where to work, in a folder that is removed at the end")
+        ->type_name("DIR");
+    sub->add_flag("--memory", options.memory,
+                  "Instead: memory of so many transfers at once");
+    sub->add_flag("--json", options.json, "A line of JSON for each result");
   }
 
   void AddSim() {
@@ -218,6 +244,7 @@ class NephilaBench : public cli::Program {
   }
 
   BenchCharsetOptions bench_charset_options_;
+  BenchFetchOptions bench_fetch_options_;
   BenchSimOptions bench_sim_options_;
   BenchUrlOptions bench_url_options_;
   BenchRobotsOptions bench_robots_options_;

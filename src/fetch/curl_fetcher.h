@@ -23,9 +23,11 @@
 #include "base/metrics.h"
 #include "base/result.h"
 #include "fetch/body_pool.h"
+#include "fetch/cookie_jar.h"
 #include "fetch/fetch_options.h"
 #include "fetch/fetcher.h"
 #include "fetch/multi_pool.h"
+#include "fetch/rate_limit.h"
 #include "fetch/transfer.h"
 #include "net/address_guard.h"
 #include "net/event_loop.h"
@@ -53,6 +55,8 @@ class CurlFetcher final : public Fetcher,
     const FetchOptions& options;
     const net::AddressGuard& guard;
     BodyShare& bodies;
+    RateLimit* rate = nullptr;     // none: as fast as it goes
+    CookieJar* cookies = nullptr;  // none: none are sent or taken
   };
 
   static Result<std::unique_ptr<CurlFetcher>> Make(const Parts& parts);
@@ -81,6 +85,10 @@ class CurlFetcher final : public Fetcher,
   Transfer* TakeTransfer();
   std::unique_ptr<FetchResult> TakeResult();
   void Begin(Transfer* transfer);
+  // As many of those that wait as the rate allows.
+  void BeginWaiting();
+  void ReadWaiting();
+  void TakeCookies(const FetchRequest& request, const FetchResult& result);
   // From the loop, not from here.
   void StopSoon(Transfer* transfer, Stop stop);
   void RunStopped();
@@ -89,7 +97,7 @@ class CurlFetcher final : public Fetcher,
   void RelieveSoon();
   // The slowest give way to the others.
   void Relieve();
-  void ResumeAll(const std::vector<uint64_t>& ids);
+  void Resume(uint64_t id);
 
   const Parts parts_;
   const Transfer::Shared shared_;
@@ -100,9 +108,13 @@ class CurlFetcher final : public Fetcher,
   // By id: they may be gone by another way when their turn comes.
   std::vector<uint64_t> stopped_;
   std::vector<uint64_t> starved_;
+  std::deque<uint64_t> waiting_;  // to begin
+  std::deque<uint64_t> unread_;   // paused
   net::TimerId stop_timer_ = net::TimerId::kNone;
   net::TimerId relief_timer_ = net::TimerId::kNone;
   net::TimerId resume_timer_ = net::TimerId::kNone;
+  net::TimerId page_timer_ = net::TimerId::kNone;
+  net::TimerId read_timer_ = net::TimerId::kNone;
   std::vector<std::unique_ptr<FetchResult>> spare_;
   FetchCounts counts_;
 };

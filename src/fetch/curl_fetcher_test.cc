@@ -366,5 +366,72 @@ TEST_F(CurlFetcherTest, TellsTheProxysFaultsFromTheServers) {
             FetchOutcome::kProxyFailed);
 }
 
+TEST_F(CurlFetcherTest, CookiesGoBackToTheirHost) {
+  ScriptedServer server([this](ServerConnection& c) {
+    asked_.Add(c.ReadHead());
+    c.Send(
+        "HTTP/1.1 200 OK\r\nSet-Cookie: session=42; Path=/\r\n"
+        "set-cookie:  lang=pt\r\nContent-Length: 0\r\n\r\n");
+  });
+  const auto suffixes = url::PublicSuffixList::BuiltIn();
+  engine_.cookies =
+      std::make_unique<CookieJar>(engine_.settings, suffixes, engine_.clock);
+  engine_.Make();
+  engine_.Fetch(engine_.RequestTo(server, "/a"));
+  const auto second = engine_.Fetch(engine_.RequestTo(server, "/b"));
+  FetchRequest request = engine_.RequestTo(server, "/c");
+  request.host = "other.test";
+  engine_.Fetch(std::move(request));
+  ASSERT_EQ(asked_.heads().size(), 3U);
+  EXPECT_EQ(asked_.heads()[0].find("Cookie"), std::string::npos);
+  EXPECT_NE(asked_.heads()[1].find("\r\nCookie: session=42; lang=pt\r\n"),
+            std::string::npos)
+      << asked_.heads()[1];
+  EXPECT_EQ(asked_.heads()[1], second->request);
+  EXPECT_EQ(asked_.heads()[2].find("Cookie"), std::string::npos);
+}
+
+TEST_F(CurlFetcherTest, PagesBeginNoFasterThanTheLimit) {
+  engine_.rate = std::make_unique<RateLimit>(engine_.settings, engine_.clock);
+  engine_.rate->SetPagesPerSecond(100);
+  engine_.Make();
+  const MonoTime begin = engine_.clock.Now();
+  for (int i = 0; i < 30; ++i) engine_.Start(engine_.RequestTo(server_));
+  EXPECT_TRUE(engine_.fetcher->Cancel(engine_.last_id));
+  engine_.Run();
+  // A tenth of a second was saved up.
+  EXPECT_GE(engine_.clock.Now() - begin, milliseconds(170));
+  EXPECT_EQ(engine_.results.size(), 30U);
+  EXPECT_EQ(engine_.Take(engine_.last_id)->outcome, FetchOutcome::kInterrupted);
+  for (const auto& [id, result] : engine_.results) {
+    EXPECT_EQ(result->outcome, FetchOutcome::kResponse);
+    EXPECT_LT(result->timings.total, milliseconds(150));
+  }
+  // And a new limit holds at once.
+  engine_.rate->SetPagesPerSecond(0);
+  EXPECT_EQ(engine_.Fetch(engine_.RequestTo(server_))->outcome,
+            FetchOutcome::kResponse);
+}
+
+TEST_F(CurlFetcherTest, BytesComeNoFasterThanTheLimit) {
+  const std::string body(400'000, 'x');
+  ScriptedServer server("HTTP/1.1 200 OK\r\nContent-Length: " +
+                        std::to_string(body.size()) + "\r\n\r\n" + body);
+  engine_.rate = std::make_unique<RateLimit>(engine_.settings, engine_.clock);
+  engine_.rate->SetBytesPerSecond(4'000'000);
+  // What we do not read is not the server's fault.
+  engine_.settings.speed_window = milliseconds(200);
+  engine_.settings.min_speed_bytes = 10'000'000;
+  engine_.Make();
+  const MonoTime begin = engine_.clock.Now();
+  for (int i = 0; i < 4; ++i) engine_.Start(engine_.RequestTo(server));
+  engine_.Run();
+  EXPECT_GE(engine_.clock.Now() - begin, milliseconds(250));
+  for (const auto& [id, result] : engine_.results) {
+    EXPECT_EQ(result->truncation, Truncation::kNone) << result->error;
+    EXPECT_TRUE(BodyOf(*result) == body);
+  }
+}
+
 }  // namespace
 }  // namespace nephila::fetch

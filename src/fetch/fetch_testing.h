@@ -46,7 +46,8 @@ class Engine : public FetchHandler {
     ASSERT_TRUE(made_pool.has_value());
     pool = *std::move(made_pool);
     share = std::make_unique<BodyShare>(*pool);
-    auto made = CurlFetcher::Make({*loop, options, guard, *share});
+    auto made = CurlFetcher::Make(
+        {*loop, options, guard, *share, rate.get(), cookies.get()});
     ASSERT_TRUE(made.has_value()) << made.error().message;
     fetcher = *std::move(made);
   }
@@ -102,6 +103,9 @@ class Engine : public FetchHandler {
   uint64_t body_memory = uint64_t{64} << 20;
   std::unique_ptr<BodyPool> pool;
   std::unique_ptr<BodyShare> share;
+  // Set before Make.
+  std::unique_ptr<RateLimit> rate;
+  std::unique_ptr<CookieJar> cookies;
   std::unique_ptr<net::EventLoop> loop;
   std::unique_ptr<CurlFetcher> fetcher;
   std::map<uint64_t, std::unique_ptr<FetchResult>> results;

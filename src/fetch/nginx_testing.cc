@@ -9,6 +9,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <sstream>
 
 #include "net/descriptor.h"
@@ -159,9 +160,18 @@ void TestNginx::WriteFiles() {
   const std::string www = folder_ + "/www";
   std::filesystem::create_directory(www);
   page_ = "<!doctype html><title>A page</title>\n";
-  for (int i = 0; page_.size() < 21'000; ++i) {
-    page_ += "<p>Line <a href=\"/" + std::to_string(i * 7919 % 1000) +
-             "\">number " + std::to_string(i) + "</a>\n";
+  constexpr std::string_view kWords[] = {
+      "silk ",    "thread ", "of ", "golden ",  "orb ",   "weaver ",
+      "between ", "trees ",  "in ", "morning ", "light ", "web "};
+  uint32_t word = 1;
+  // 59 links, as the mean page of IRLbot's crawl has them.
+  for (int i = 0; i < 59; ++i) {
+    page_ += "<p>";
+    for (int j = 0; j < 44; ++j) {
+      word = word * 1664525 + 1013904223;
+      page_ += kWords[(word >> 16) % std::size(kWords)];
+    }
+    page_ += "<a href=\"/" + std::to_string(word >> 8) + "\">more</a>\n";
   }
   uint32_t state = 1;
   big_.reserve(size_t{1} << 20);
@@ -179,7 +189,7 @@ std::string TestNginx::Configuration() const {
   std::ostringstream text;
   text << "daemon off;\nmaster_process off;\npid " << folder_ << "/pid;\n"
        << "error_log " << folder_ << "/log;\n"
-       << "events { worker_connections 1024; }\nhttp {\n"
+       << "events { worker_connections 12000; }\nhttp {\n"
        << "types { text/html html; }\ndefault_type application/octet-stream;\n"
        << "access_log off;\nkeepalive_timeout 60s;\nroot " << folder_
        << "/www;\ngzip on;\ngzip_types text/html;\n";
@@ -198,7 +208,9 @@ std::string TestNginx::Configuration() const {
            << ".key;\nssl_protocols " << protocols << ";\n";
     }
     if (port == kTls10) text << "ssl_ciphers ALL:@SECLEVEL=0;\n";
-    text << "location = /moved { return 301 /page.html; }\n}\n";
+    text << "location = /moved { return 301 /page.html; }\n"
+         << "location = /slow { limit_rate 256; alias " << folder_
+         << "/www/page.html; }\n}\n";
   };
   server(kPlain, "", "", "");
   server(kHttp2, " ssl http2", "good", "TLSv1.2 TLSv1.3");

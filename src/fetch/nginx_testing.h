@@ -25,9 +25,9 @@ class TestNginx {
   static constexpr uint16_t kSelfSigned = 8447;
   static constexpr uint16_t kTls10 = 8448;
 
-  // Serves /page.html (HTML of 21 KB), /big.bin (1 MiB) and /empty, and
-  // /moved, which leads to /page.html. Certificates are for good.example and
-  // for the address.
+  // Serves /page.html (HTML of 21 KB; as /slow at 256 bytes a second), /big.bin
+  // (1 MiB) and /empty, and /moved, which leads to /page.html. Certificates are
+  // for good.example and for the address.
   TestNginx();
   ~TestNginx();
   TestNginx(const TestNginx&) = delete;
