@@ -58,15 +58,30 @@ class Driver final : public fetch::FetchHandler {
          const BenchFetchOptions& options, bool keep, PageChain* chain)
       : targets_(targets), options_(options), keep_(keep), chain_(chain) {}
 
+  // Begins them, and waits until all have some of their body.
+  void HoldSlow(fetch::CurlFetcher* fetcher, net::EventLoop* loop,
+                const fetch::BodyShare& share,
+                const std::vector<FetchTarget>& targets) {
+    fetcher_ = fetcher;
+    for (size_t i = 0; i < targets.size(); ++i) {
+      Start(kSlowIds + i, targets[i], false);
+    }
+    const uint64_t wanted =
+        targets.size() * uint64_t{fetch::BodyPool::kBlockBytes};
+    while (share.held_bytes() < wanted && slow_ended_ == 0) RunOnce(loop);
+  }
+
   void Run(fetch::CurlFetcher* fetcher, net::EventLoop* loop) {
     fetcher_ = fetcher;
     for (size_t slot = 0; slot < options_.transfers; ++slot) Begin(slot);
-    while (fetcher->in_flight() > 0) {
-      loop->RunOnce(loop->clock().Now() + std::chrono::seconds(1));
-    }
+    while (measure_.pages < options_.pages) RunOnce(loop);
   }
 
   void OnFetched(std::unique_ptr<fetch::FetchResult> result) override {
+    if (result->id >= kSlowIds) {
+      ++slow_ended_;
+      return;
+    }
     ++measure_.pages;
     measure_.bytes += result->body.size_bytes();
     if (result->outcome != item::FetchOutcome::kResponse ||
@@ -84,13 +99,23 @@ class Driver final : public fetch::FetchHandler {
 
   const Measure& measure() const { return measure_; }
   const std::string& failure() const { return failure_; }
+  size_t slow_ended() const { return slow_ended_; }
   Status status() && { return std::move(status_); }
 
  private:
+  static constexpr uint64_t kSlowIds = uint64_t{1} << 48;
+
+  static void RunOnce(net::EventLoop* loop) {
+    loop->RunOnce(loop->clock().Now() + std::chrono::seconds(1));
+  }
+
   void Begin(uint64_t id) {
     if (begun_ >= options_.pages) return;
     ++begun_;
-    const FetchTarget& target = targets_[id % targets_.size()];
+    Start(id, targets_[id % targets_.size()], keep_);
+  }
+
+  void Start(uint64_t id, const FetchTarget& target, bool keep) {
     fetch::FetchRequest request;
     request.id = id;
     request.url = target.url;
@@ -98,7 +123,7 @@ class Driver final : public fetch::FetchHandler {
     request.port = target.port;
     request.https = target.https;
     request.address = target.address;
-    request.keep_connection = keep_;
+    request.keep_connection = keep;
     fetcher_->Start(std::move(request), this);
   }
 
@@ -108,6 +133,7 @@ class Driver final : public fetch::FetchHandler {
   PageChain* const chain_;
   fetch::CurlFetcher* fetcher_ = nullptr;
   uint64_t begun_ = 0;
+  size_t slow_ended_ = 0;
   Measure measure_;
   std::string failure_;
   Status status_;
@@ -157,6 +183,7 @@ class Bench {
     NEPHILA_RETURN_IF_ERROR(MakeFolder());
     NEPHILA_RETURN_IF_ERROR(JoinAuthorities(nginx));
     if (options_.memory) return RunMemory(nginx);
+    slow_ = SlowTargets(nginx, options_.slow);
     for (const Mode& mode : kModes) {
       if (!options_.mode.empty() && options_.mode != mode.name) continue;
       NEPHILA_RETURN_IF_ERROR(RunMode(mode, mode.https ? secure : plain));
@@ -229,11 +256,14 @@ class Bench {
 
   Status RunMode(const Mode& mode, const std::vector<FetchTarget>& targets) {
     NEPHILA_RETURN_IF_ERROR(RunPlain(mode, targets));
-    NEPHILA_RETURN_IF_ERROR(RunEngine(mode, targets, nullptr));
+    NEPHILA_RETURN_IF_ERROR(RunEngine(mode, targets, nullptr, {}));
+    if (!slow_.empty()) {
+      NEPHILA_RETURN_IF_ERROR(RunEngine(mode, targets, nullptr, slow_));
+    }
     const std::string folder = folder_ + "/" + std::string(mode.name);
     NEPHILA_RETURN_IF_ERROR(fs_->MakeDir(folder));
     NEPHILA_TRY(auto chain, PageChain::Make(setup_, *fs_, clock_, folder));
-    NEPHILA_RETURN_IF_ERROR(RunEngine(mode, targets, chain.get()));
+    NEPHILA_RETURN_IF_ERROR(RunEngine(mode, targets, chain.get(), {}));
     NEPHILA_RETURN_IF_ERROR(chain->Finish());
     chain.reset();
     return RemoveAll(*fs_, folder);
@@ -257,11 +287,12 @@ class Bench {
   }
 
   Status RunEngine(const Mode& mode, const std::vector<FetchTarget>& targets,
-                   PageChain* chain) {
-    const Watch watch;
+                   PageChain* chain, const std::vector<FetchTarget>& slow) {
+    config::FetchSettings settings = setup_.settings.fetch;
+    // They are to stay while it runs.
+    if (!slow.empty()) settings.min_speed_bytes = 0;
     NEPHILA_TRY(const fetch::FetchOptions fetch_options,
-                fetch::FetchOptions::Make(setup_.settings.agent,
-                                          setup_.settings.fetch));
+                fetch::FetchOptions::Make(setup_.settings.agent, settings));
     NEPHILA_TRY(const net::Network loopback,
                 net::Network::Parse("127.0.0.0/8"));
     const net::AddressGuard guard({loopback});
@@ -270,15 +301,25 @@ class Bench {
                 fetch::BodyPool::Make(setup_.settings.fetch.body_memory_bytes));
     fetch::BodyShare share(*pool);
     Driver driver(targets, options_, mode.keep, chain);
+    Measure measure;
     {
       NEPHILA_TRY(auto fetcher, fetch::CurlFetcher::Make(
                                     {*loop, fetch_options, guard, share}));
+      driver.HoldSlow(fetcher.get(), loop.get(), share, slow);
+      const Watch watch;
       driver.Run(fetcher.get(), loop.get());
+      measure = driver.measure();
+      watch.Fill(&measure);
     }
-    Measure measure = driver.measure();
     if (chain != nullptr) measure.links = chain->links();
-    watch.Fill(&measure);
-    Print(mode, chain == nullptr ? "engine" : "chain", measure);
+    Print(mode,
+          chain != nullptr ? "chain"
+          : slow.empty()   ? "engine"
+                           : "engine+slow",
+          measure);
+    if (driver.slow_ended() > 0) {
+      return Unexpected(Error{ErrorCode::kIo, "slow transfers did not stay"});
+    }
     if (measure.errors > 0) {
       out_ << fmt::format("  {} pages failed, the first: {}\n", measure.errors,
                           driver.failure());
@@ -308,7 +349,7 @@ class Bench {
       out_ << line.dump() << '\n';
     } else {
       out_ << fmt::format(
-          "{:<12} {:<8} {:>6} transfers {:>8.0f} pages/s {:>8.0f} pages/CPU-s "
+          "{:<12} {:<11} {:>6} transfers {:>8.0f} pages/s {:>8.0f} pages/CPU-s "
           "{:>7.1f} us a page, {:.0f} MB\n",
           mode.name, what, options_.transfers, per_s, per_cpu_s, us,
           static_cast<double>(measure.peak_bytes) / 1e6);
@@ -322,6 +363,7 @@ class Bench {
   RealClock clock_;
   std::unique_ptr<FileSystem> fs_ = MakeRealFileSystem();
   std::string folder_;
+  std::vector<FetchTarget> slow_;
 };
 
 }  // namespace

@@ -17,6 +17,8 @@ struct BenchFetchOptions {
   // "" for all, or one: http-fresh, http-kept, https-fresh, https-kept.
   std::string mode;
   std::string folder;  // for the archives; "": a temporary one
+  // Besides: the same in one engine with so many transfers that hardly move.
+  size_t slow = 0;
   // Instead: what so many transfers take that all are in the midst of a body.
   bool memory = false;
   bool json = false;

@@ -101,4 +101,16 @@ std::vector<FetchTarget> NginxTargets(const fetch::TestNginx& nginx,
   return targets;
 }
 
+std::vector<FetchTarget> SlowTargets(const fetch::TestNginx& nginx,
+                                     size_t count) {
+  std::vector<FetchTarget> targets = NginxTargets(nginx, count);
+  for (FetchTarget& target : targets) {
+    target.https = false;
+    target.port = fetch::TestNginx::kPlain;
+    target.url =
+        "http://" + target.host + ":" + std::to_string(target.port) + "/slow";
+  }
+  return targets;
+}
+
 }  // namespace nephila::bench

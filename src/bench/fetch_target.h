@@ -48,4 +48,8 @@ class SimProcess {
 std::vector<FetchTarget> NginxTargets(const fetch::TestNginx& nginx,
                                       size_t count);
 
+// The same page over HTTP, which comes at 256 bytes a second.
+std::vector<FetchTarget> SlowTargets(const fetch::TestNginx& nginx,
+                                     size_t count);
+
 }  // namespace nephila::bench

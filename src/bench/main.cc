@@ -121,6 +121,9 @@ class NephilaBench : public cli::Program {
     sub->add_option("--dir", options.folder,
                     "Where to work, in a folder that is removed at the end")
         ->type_name("DIR");
+    sub->add_option("--slow", options.slow,
+                    "Besides: with so many transfers that hardly move")
+        ->check(CLI::Range(0, 100'000));
     sub->add_flag("--memory", options.memory,
                   "Instead: memory of so many transfers at once");
     sub->add_flag("--json", options.json, "A line of JSON for each result");
