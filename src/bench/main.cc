@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "bench/bench_charset.h"
+#include "bench/bench_coding.h"
 #include "bench/bench_drum.h"
 #include "bench/bench_fetch.h"
 #include "bench/bench_links.h"
@@ -29,6 +30,7 @@ class NephilaBench : public cli::Program {
     AddRobots();
     AddLinks();
     AddCharset();
+    AddCoding();
     AddDrum();
     AddStore();
     AddFetch();
@@ -127,6 +129,23 @@ class NephilaBench : public cli::Program {
     sub->add_flag("--memory", options.memory,
                   "Instead: memory of so many transfers at once");
     sub->add_flag("--json", options.json, "A line of JSON for each result");
+  }
+
+  void AddCoding() {
+    CLI::App* sub =
+        AddVerb("coding", "Cost of undoing gzip, by us and by others",
+                [this](const cli::Setup&) {
+                  return RunBenchCoding(bench_coding_options_, std::cout);
+                });
+    sub->add_option("--corpus", bench_coding_options_.corpus,
+                    "Folder of the corpus, or its html/")
+        ->type_name("DIR");
+    sub->add_option("--passes", bench_coding_options_.passes,
+                    "How often all pages are undone")
+        ->check(CLI::Range(1, 1000))
+        ->capture_default_str();
+    sub->add_flag("--json", bench_coding_options_.json,
+                  "A line of JSON for each result");
   }
 
   void AddSim() {
@@ -248,6 +267,7 @@ class NephilaBench : public cli::Program {
 
   BenchCharsetOptions bench_charset_options_;
   BenchFetchOptions bench_fetch_options_;
+  BenchCodingOptions bench_coding_options_;
   BenchSimOptions bench_sim_options_;
   BenchUrlOptions bench_url_options_;
   BenchRobotsOptions bench_robots_options_;

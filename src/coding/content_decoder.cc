@@ -63,6 +63,13 @@ std::string_view DecodeStateName(DecodeState state) {
   NEPHILA_CHECK(false);
 }
 
+DecodeLimits DecodeLimitsOf(const config::FetchSettings& settings) {
+  DecodeLimits limits;
+  limits.max_bytes = settings.max_content_bytes;
+  limits.max_ratio = static_cast<uint64_t>(settings.max_content_ratio);
+  return limits;
+}
+
 bool ContentDecoder::AddLayer(std::string_view name) {
   const std::optional<Coding> coding = CodingOf(name);
   if (!coding || layers_.size() == kMostLayers) return false;

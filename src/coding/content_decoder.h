@@ -25,6 +25,7 @@
 
 #include "coding/byte_sink.h"
 #include "coding/decoders.h"
+#include "config/settings.h"
 
 namespace nephila::coding {
 
@@ -48,6 +49,9 @@ struct DecodeLimits {
   // MiB. Deflate reaches 1 030, the others a multiple of that.
   uint64_t max_ratio = std::numeric_limits<uint64_t>::max();
 };
+
+// Of pages: fetch.max_content_size and fetch.max_content_ratio.
+DecodeLimits DecodeLimitsOf(const config::FetchSettings& settings);
 
 class ContentDecoder {
  public:

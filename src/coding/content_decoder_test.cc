@@ -59,7 +59,7 @@ TEST(ContentDecoder, UndoesEveryCodingInPiecesOfAnySize) {
 
 TEST(ContentDecoder, GivesOutWhatWasDecodedBefore) {
   for (const char* coding : {"gzip", "deflate", "br", "zstd"}) {
-    for (size_t step : {1, 4, 100}) {
+    for (size_t step : {size_t{1}, size_t{4}, size_t{100}}) {
       Decoded decoded = Decode(coding, "<html> it is not coded", step);
       EXPECT_EQ(decoded.text, "<html> it is not coded") << coding << step;
       EXPECT_EQ(decoded.state, DecodeState::kAsItIs) << coding << step;
@@ -108,7 +108,7 @@ TEST(ContentDecoder, LeavesOutWhatStandsBehind) {
   const std::string kTails[] = {std::string(100, '\0'), "\x1f", "\x1f\x8b...",
                                 "<!-- served by -->"};
   for (const std::string& tail : kTails) {
-    for (size_t step : {1, 1000}) {
+    for (size_t step : {size_t{1}, size_t{1000}}) {
       for (const auto& [coding, packed] :
            {std::pair("gzip", Gzip("text")), std::pair("deflate", Zlib("text")),
             std::pair("br", Brotli("text")), std::pair("zstd", Zstd("text"))}) {
@@ -245,6 +245,41 @@ TEST(ContentDecoder, AgreesWithZlibAboutDamage) {
       }
     }
   }
+}
+
+TEST(ContentDecoder, SkipsFramesThatAreToBeSkipped) {
+  const std::string skippable("\x53\x2a\x4d\x18\x03\0\0\0abc", 11);
+  for (size_t step : {size_t{1}, size_t{1000}}) {
+    Decoded decoded =
+        Decode("zstd", skippable + Zstd("text") + skippable, step);
+    EXPECT_EQ(decoded.text, "text") << step;
+    EXPECT_EQ(decoded.state, DecodeState::kWhole) << step;
+  }
+}
+
+// A damaged frame in the format of zstd 0.6, which the library would take; it
+// then leaves the size of its buffer as that of the output.
+TEST(ContentDecoder, GivesOutNothingThatWasNotDecoded) {
+  constexpr unsigned char kFrame[] = {
+      0x26, 0xb5, 0x2f, 0xfd, 0x04, 0x5a, 0x58, 0x71, 0x01, 0x00,
+      0x1f, 0x8b, 0x88, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x03,
+      0xb3, 0xc9, 0x28, 0xc9, 0x24, 0xec, 0x01, 0x00, 0x00, 0x00,
+      0x00, 0x00, 0x00, 0x00, 0xb9, 0x92, 0xbb};
+  const std::string frame(reinterpret_cast<const char*>(kFrame),
+                          sizeof(kFrame));
+  for (size_t step : {size_t{1}, frame.size()}) {
+    Decoded decoded = Decode("zstd", frame, step);
+    EXPECT_EQ(decoded.state, DecodeState::kAsItIs) << step;
+    EXPECT_EQ(decoded.text, frame) << step;
+  }
+}
+
+TEST(ContentDecoder, TakesItsLimitsFromTheSettings) {
+  config::FetchSettings settings;
+  settings.max_content_bytes = 5'000;
+  settings.max_content_ratio = 50;
+  EXPECT_EQ(DecodeLimitsOf(settings).max_bytes, 5'000u);
+  EXPECT_EQ(DecodeLimitsOf(settings).max_ratio, 50u);
 }
 
 TEST(ContentDecoder, StatesHaveNames) {

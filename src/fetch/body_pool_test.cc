@@ -177,6 +177,7 @@ TEST(BodyPool, FastTransfersGoOnWhileDripsAreTruncated) {
     }
   };
   std::vector<std::thread> threads;
+  threads.reserve(4);
   for (int i = 0; i < 4; ++i) threads.emplace_back(engine);
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(pool->used_bytes(), 0u);

@@ -285,6 +285,7 @@ TEST_F(CookieJarTest, ServesManyThreads) {
   settings_.cookie_memory_bytes = 2 << 20;
   CookieJar& shared = jar();
   std::vector<std::thread> threads;
+  threads.reserve(4);
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&shared, t] {
       for (int i = 0; i < 2'000; ++i) {

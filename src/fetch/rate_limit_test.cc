@@ -133,6 +133,7 @@ TEST_F(RateLimitTest, ThreadsShareIt) {
   std::atomic<int> pages{0};
   std::atomic<bool> stop{false};
   std::vector<std::thread> threads;
+  threads.reserve(4);
   for (int i = 0; i < 4; ++i) {
     threads.emplace_back([&] {
       while (!stop) {
