@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "bench/bench_charset.h"
 #include "bench/bench_coding.h"
+#include "bench/bench_dns.h"
 #include "bench/bench_drum.h"
 #include "bench/bench_fetch.h"
 #include "bench/bench_links.h"
@@ -35,6 +36,7 @@ class NephilaBench : public cli::Program {
     AddStore();
     AddFetch();
     AddSim();
+    AddDns();
   }
 
  private:
@@ -146,6 +148,22 @@ class NephilaBench : public cli::Program {
         ->capture_default_str();
     sub->add_flag("--json", bench_coding_options_.json,
                   "A line of JSON for each result");
+  }
+
+  void AddDns() {
+    CLI::App* sub = AddVerb("dns", "Cost of a name that is resolved",
+                            [this](const cli::Setup&) {
+                              return RunBenchDns(bench_dns_options_, std::cout);
+                            });
+    sub->add_option("--names", bench_dns_options_.names, "How many names")
+        ->check(CLI::Range(1, 300'000));
+    sub->add_option("--in-flight", bench_dns_options_.in_flight,
+                    "Questions at a time")
+        ->check(CLI::Range(1, 60'000));
+    sub->add_option("--passes", bench_dns_options_.passes,
+                    "How often all are resolved")
+        ->check(CLI::Range(1, 1000));
+    sub->add_flag("--json", bench_dns_options_.json, "A line of JSON");
   }
 
   void AddSim() {
@@ -269,6 +287,7 @@ class NephilaBench : public cli::Program {
   BenchFetchOptions bench_fetch_options_;
   BenchCodingOptions bench_coding_options_;
   BenchSimOptions bench_sim_options_;
+  BenchDnsOptions bench_dns_options_;
   BenchUrlOptions bench_url_options_;
   BenchRobotsOptions bench_robots_options_;
   BenchLinksOptions bench_links_options_;
