@@ -7,7 +7,7 @@
 #include <chrono>
 #include <string>
 
-#include "fetch/fetch_testing.h"
+#include "fetch/hostile_testing.h"
 
 namespace nephila::fetch {
 namespace {
@@ -15,38 +15,8 @@ namespace {
 using item::FetchOutcome;
 using item::Truncation;
 using std::chrono::milliseconds;
-using std::chrono::seconds;
 
-class HostileServerTest : public testing::Test {
- protected:
-  // The server's whole answer to the one request of a connection, which it
-  // then closes.
-  std::unique_ptr<FetchResult> Answer(std::string answer) {
-    ScriptedServer server([answer = std::move(answer)](ServerConnection& c) {
-      c.ReadHead();
-      c.Send(answer);
-      c.EndSending();
-      c.WaitForClient();
-    });
-    if (engine_.fetcher == nullptr) engine_.Make();
-    return engine_.Fetch(engine_.RequestTo(server));
-  }
-  std::unique_ptr<FetchResult> Script(ScriptedServer::Script script) {
-    ScriptedServer server(std::move(script));
-    if (engine_.fetcher == nullptr) engine_.Make();
-    return engine_.Fetch(engine_.RequestTo(server));
-  }
-
-  static void ExpectEnd(const FetchResult& result, FetchOutcome outcome,
-                        Truncation truncation = Truncation::kNone) {
-    EXPECT_EQ(item::FetchOutcomeName(result.outcome),
-              item::FetchOutcomeName(outcome))
-        << result.error;
-    EXPECT_EQ(result.truncation, truncation) << result.error;
-  }
-
-  Engine engine_;
-};
+using HostileServerTest = HostileTest;
 
 // Sends a piece every few milliseconds until the client has had enough.
 void Drip(const ServerConnection& c, std::string_view piece) {
@@ -303,176 +273,6 @@ TEST_F(HostileServerTest, AChunkAsLongAsTheUniverse) {
       std::string(10000, 'x'));
   ExpectEnd(*result, FetchOutcome::kResponse, Truncation::kLength);
   EXPECT_EQ(result->body.size_bytes(), 4096U);
-}
-
-TEST_F(HostileServerTest, WhatIsNoHttp) {
-  for (const std::string& junk :
-       {std::string("<html>hello from 1993</html>\n"),
-        std::string("SSH-2.0-OpenSSH_9.2\r\n"), std::string("\0\1\2\3", 4),
-        std::string("HTTP/1.1 2x0 OK\r\n\r\n"),
-        // libcurl's rule, not ours: browsers pass over such a line.
-        std::string("HTTP/1.1 200 OK\r\nno colon\r\n\r\n"),
-        std::string("HTTP/9.9 200 OK\r\n\r\n"),
-        std::string("220 ftp ready\r\n"), std::string(5000, 'A')}) {
-    ExpectEnd(*Answer(junk), FetchOutcome::kBadResponse);
-  }
-}
-
-TEST_F(HostileServerTest, TooManyHeaderBytes) {
-  std::string head = "HTTP/1.1 200 OK\r\n";
-  while (head.size() < 200'000) {
-    head += "X: " + std::string(5000, 'y') + "\r\n";
-  }
-  const auto result = Answer(head + "\r\nbody");
-  ExpectEnd(*result, FetchOutcome::kHeadTooLarge);
-  EXPECT_EQ(result->error, "head-size");
-  EXPECT_LE(result->head.size(), 70'000U);
-}
-
-TEST_F(HostileServerTest, TooManyHeaderFields) {
-  std::string head = "HTTP/1.1 200 OK\r\n";
-  for (int i = 0; i < 3000; ++i) head += "X: y\r\n";
-  const auto result = Answer(head + "\r\nbody");
-  ExpectEnd(*result, FetchOutcome::kHeadTooLarge);
-  EXPECT_EQ(result->error, "head-size");
-}
-
-TEST_F(HostileServerTest, AHeaderLineWithoutEnd) {
-  const auto result = Script([](ServerConnection& c) {
-    c.ReadHead();
-    c.Send("HTTP/1.1 200 OK\r\nX: ");
-    const std::string block(8192, 'b');
-    while (c.Send(block)) {
-    }
-  });
-  ExpectEnd(*result, FetchOutcome::kHeadTooLarge);
-}
-
-TEST_F(HostileServerTest, InterimAnswersArePassedOver) {
-  const auto result = Answer(
-      "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n"
-      "\r\nHTTP/1.1 404 Gone\r\nContent-Length: 2\r\n\r\nno");
-  ExpectEnd(*result, FetchOutcome::kResponse);
-  EXPECT_EQ(result->status, 404);
-  EXPECT_EQ(result->head, "HTTP/1.1 404 Gone\r\nContent-Length: 2\r\n\r\n");
-  EXPECT_EQ(BodyOf(*result), "no");
-}
-
-TEST_F(HostileServerTest, InterimAnswersForEver) {
-  const auto result = Script([](ServerConnection& c) {
-    c.ReadHead();
-    while (c.Send("HTTP/1.1 100 Continue\r\n\r\n")) {
-    }
-  });
-  ExpectEnd(*result, FetchOutcome::kHeadTooLarge);
-  EXPECT_EQ(result->error, "head-size");
-}
-
-TEST_F(HostileServerTest, AProtocolThatNobodyAskedFor) {
-  ExpectEnd(*Answer("HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\n\r\n"
-                    "whatever"),
-            FetchOutcome::kBadResponse);
-}
-
-TEST_F(HostileServerTest, BodiesThatMustNotBeAreNotKept) {
-  for (const std::string_view status : {"204 No Content", "304 Not Modified"}) {
-    const auto result = Answer("HTTP/1.1 " + std::string(status) +
-                               "\r\nContent-Length: 5\r\n\r\nhello");
-    ExpectEnd(*result, FetchOutcome::kResponse);
-    EXPECT_EQ(BodyOf(*result), "");
-  }
-}
-
-TEST_F(HostileServerTest, BytesBehindTheLengthAreNotKept) {
-  const auto result =
-      Answer("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello, world");
-  ExpectEnd(*result, FetchOutcome::kResponse);
-  EXPECT_EQ(BodyOf(*result), "hello");
-}
-
-TEST_F(HostileServerTest, LengthsThatAreNone) {
-  for (const std::string_view length : {"-5", "x", "5 5", "1e3"}) {
-    const auto result =
-        Answer("HTTP/1.1 200 OK\r\nContent-Length: " + std::string(length) +
-               "\r\n\r\nhello");
-    EXPECT_TRUE(result->outcome == FetchOutcome::kBadResponse ||
-                result->outcome == FetchOutcome::kResponse)
-        << length << item::FetchOutcomeName(result->outcome);
-  }
-}
-
-TEST_F(HostileServerTest, CodedBodiesAreKeptCoded) {
-  const std::string head =
-      "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 7\r\n\r\n";
-  const auto result = Answer(head + "notgzip");
-  ExpectEnd(*result, FetchOutcome::kResponse);
-  EXPECT_EQ(BodyOf(*result), "notgzip");
-}
-
-TEST_F(HostileServerTest, RedirectsAreNotFollowed) {
-  const auto result = Answer(
-      "HTTP/1.1 301 Moved\r\nLocation: http://127.0.0.1:1/\r\n"
-      "Content-Length: 0\r\n\r\n");
-  ExpectEnd(*result, FetchOutcome::kResponse);
-  EXPECT_EQ(result->status, 301);
-}
-
-TEST_F(HostileServerTest, OddHeadsAreKeptByteForByte) {
-  for (const std::string_view head :
-       {"HTTP/1.1 200\r\nContent-Length: 1\r\n\r\n",
-        "HTTP/1.0 200 OK\r\nContent-Length: 1\r\n\r\n",
-        "HTTP/1.1 200 OK\nContent-Length: 1\n\n",
-        "HTTP/1.1 200 OK\r\nX-Folded: a\r\n  b\r\n\tc\r\nContent-Length: 1\r\n"
-        "\r\n",
-        "HTTP/1.1 299 \xc3\xa4\xff\r\ncontent-length:1\r\nX:\r\n: none\r\n"
-        "\r\n"}) {
-    const auto result = Answer(std::string(head) + "x");
-    ExpectEnd(*result, FetchOutcome::kResponse);
-    EXPECT_EQ(result->head, head);
-    EXPECT_EQ(BodyOf(*result), "x") << head;
-  }
-}
-
-TEST_F(HostileServerTest, UnwantedTypesAreNotDownloaded) {
-  engine_.settings.accept_types = {"text/*", "application/xhtml+xml"};
-  const auto page = [](std::string_view type) {
-    return "HTTP/1.1 200 OK\r\nContent-Type: " + std::string(type) +
-           "\r\n\r\nbody";
-  };
-  const auto image = Answer(page("image/png"));
-  ExpectEnd(*image, FetchOutcome::kUnwanted);
-  EXPECT_EQ(image->status, 200);
-  EXPECT_EQ(BodyOf(*image), "");
-  ExpectEnd(*Answer(page("TEXT/html; charset=utf-8")), FetchOutcome::kResponse);
-  ExpectEnd(*Answer(page("application/xhtml+xml")), FetchOutcome::kResponse);
-  ExpectEnd(*Answer("HTTP/1.1 200 OK\r\n\r\nbody"), FetchOutcome::kResponse);
-  // What is no page yet is for others to judge.
-  ExpectEnd(*Answer("HTTP/1.1 404 No\r\nContent-Type: image/png\r\n\r\nbody"),
-            FetchOutcome::kResponse);
-}
-
-TEST_F(HostileServerTest, UnwantedLengthsAreNotDownloaded) {
-  engine_.settings.max_length_bytes = 1000;
-  const auto result = Script([](ServerConnection& c) {
-    c.ReadHead();
-    c.Send("HTTP/1.1 200 OK\r\nContent-Length: 1001\r\n\r\n");
-    c.WaitForClient();
-  });
-  ExpectEnd(*result, FetchOutcome::kUnwanted);
-  ExpectEnd(*Answer("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n" +
-                    std::string(1000, 'x')),
-            FetchOutcome::kResponse);
-}
-
-TEST_F(HostileServerTest, RobotsFilesAreWantedWhateverTheyAre) {
-  engine_.settings.accept_types = {"text/html"};
-  engine_.Make();
-  ScriptedServer server(
-      "HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nContent-Length: "
-      "2\r\n\r\nok");
-  FetchRequest request = engine_.RequestTo(server);
-  request.kind = item::FetchKind::kRobots;
-  ExpectEnd(*engine_.Fetch(std::move(request)), FetchOutcome::kResponse);
 }
 
 TEST_F(HostileServerTest, LimitsOfARequestTakeThePlaceOfTheSettings) {
