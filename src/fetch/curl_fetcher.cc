@@ -17,6 +17,11 @@ constexpr size_t kMostSpare = 256;
 // Who has no room for its body tries again after this.
 constexpr std::chrono::milliseconds kStarvedWait(2);
 
+// What waits for the rate looks again after this at the latest: the limit may
+// have been changed by another thread, and a debt paid at the old rate can be
+// of hours.
+constexpr std::chrono::milliseconds kLongestRateWait(100);
+
 // Once in a process, whoever is first; its twin is never called since other
 // libraries may use libcurl too.
 bool InitCurl() {
@@ -46,7 +51,8 @@ CurlFetcher::CurlFetcher(const Parts& parts)
     : parts_(parts),
       shared_{parts.options, parts.guard,  parts.loop,
               multis_,       parts.bodies, *this},
-      multis_(parts.loop, parts.options.multi_transfers, this) {}
+      multis_(parts.loop, parts.options.multi_transfers,
+              parts.options.idle_timeout, this) {}
 
 CurlFetcher::~CurlFetcher() {
   for (const auto& [id, transfer] : in_flight_) {
@@ -109,6 +115,10 @@ void CurlFetcher::Start(FetchRequest request, FetchHandler* handler) {
   Begin(transfer);
 }
 
+MonoTime CurlFetcher::SoonAt(MonoTime time) const {
+  return std::min(time, parts_.loop.clock().Now() + kLongestRateWait);
+}
+
 void CurlFetcher::BeginWaiting() {
   if (page_timer_ != net::TimerId::kNone) return;
   while (!waiting_.empty()) {
@@ -121,7 +131,7 @@ void CurlFetcher::BeginWaiting() {
     if (!gone) Begin(found->second);
   }
   if (waiting_.empty()) return;
-  page_timer_ = parts_.loop.At(parts_.rate->WhenPageAllowed(), [this] {
+  page_timer_ = parts_.loop.At(SoonAt(parts_.rate->WhenPageAllowed()), [this] {
     page_timer_ = net::TimerId::kNone;
     BeginWaiting();
   });
@@ -230,13 +240,16 @@ void CurlFetcher::OnTime(Transfer* transfer) {
 bool CurlFetcher::MayRead(Transfer* transfer) {
   if (parts_.rate == nullptr || parts_.rate->MayRead()) return true;
   unread_.push_back(transfer->request().id);
-  if (read_timer_ == net::TimerId::kNone) {
-    read_timer_ = parts_.loop.At(parts_.rate->WhenReadAllowed(), [this] {
-      read_timer_ = net::TimerId::kNone;
-      ReadWaiting();
-    });
-  }
+  ReadSoon();
   return false;
+}
+
+void CurlFetcher::ReadSoon() {
+  if (read_timer_ != net::TimerId::kNone) return;
+  read_timer_ = parts_.loop.At(SoonAt(parts_.rate->WhenReadAllowed()), [this] {
+    read_timer_ = net::TimerId::kNone;
+    ReadWaiting();
+  });
 }
 
 // In the order in which they were stopped, each as far as it goes: who is
@@ -248,11 +261,7 @@ void CurlFetcher::ReadWaiting() {
     unread_.pop_front();
     Resume(id);
   }
-  if (unread_.empty() || read_timer_ != net::TimerId::kNone) return;
-  read_timer_ = parts_.loop.At(parts_.rate->WhenReadAllowed(), [this] {
-    read_timer_ = net::TimerId::kNone;
-    ReadWaiting();
-  });
+  if (!unread_.empty()) ReadSoon();
 }
 
 void CurlFetcher::OnBytes(uint64_t bytes) {

@@ -88,6 +88,9 @@ class CurlFetcher final : public Fetcher,
   // As many of those that wait as the rate allows.
   void BeginWaiting();
   void ReadWaiting();
+  void ReadSoon();
+  // When to look whether the rate allows more.
+  MonoTime SoonAt(MonoTime time) const;
   void TakeCookies(const FetchRequest& request, const FetchResult& result);
   // From the loop, not from here.
   void StopSoon(Transfer* transfer, Stop stop);

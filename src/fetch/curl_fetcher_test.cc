@@ -433,5 +433,30 @@ TEST_F(CurlFetcherTest, BytesComeNoFasterThanTheLimit) {
   }
 }
 
+TEST_F(CurlFetcherTest, ANewLimitHoldsAtOnceForWhatWaits) {
+  const std::string body(400'000, 'x');
+  ScriptedServer server("HTTP/1.1 200 OK\r\nContent-Length: " +
+                        std::to_string(body.size()) + "\r\n\r\n" + body);
+  engine_.rate = std::make_unique<RateLimit>(engine_.settings, engine_.clock);
+  engine_.rate->SetBytesPerSecond(100);
+  engine_.Make();
+  const uint64_t reading = engine_.Start(engine_.RequestTo(server));
+  while (engine_.share->held_bytes() == 0) {
+    engine_.loop->RunOnce(engine_.clock.Now() + std::chrono::seconds(1));
+  }
+  // One is paused now, and one may not begin, each for minutes.
+  const uint64_t waiting = engine_.Start(engine_.RequestTo(server));
+  const MonoTime begin = engine_.clock.Now();
+  while (engine_.clock.Now() < begin + milliseconds(50)) {
+    engine_.loop->RunOnce(begin + milliseconds(50));
+  }
+  EXPECT_EQ(engine_.fetcher->in_flight(), 2U);
+  engine_.rate->SetBytesPerSecond(0);
+  engine_.Run();
+  EXPECT_LT(engine_.clock.Now() - begin, std::chrono::seconds(10));
+  EXPECT_TRUE(BodyOf(*engine_.Take(reading)) == body);
+  EXPECT_TRUE(BodyOf(*engine_.Take(waiting)) == body);
+}
+
 }  // namespace
 }  // namespace nephila::fetch

@@ -53,6 +53,9 @@ struct FetchRequest {
   // Whether the connection stays open behind it: whoever asks knows when the
   // next page of that host is due. One that is open is always used.
   bool keep_connection = false;
+  // False: HTTP/1.1, whatever the settings say; for a server that answered
+  // HTTP/2 with HTTP_1_1_REQUIRED (RFC 9113 s7, error "http1-only").
+  bool http2 = true;
   // Values of If-None-Match and If-Modified-Since; empty: not asked.
   std::string if_none_match;
   std::string if_modified_since;

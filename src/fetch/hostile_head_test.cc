@@ -26,6 +26,17 @@ TEST_F(HostileHeadTest, WhatIsNoHttp) {
   }
 }
 
+// Their head would be rewritten, their body read as what it is not.
+TEST_F(HostileHeadTest, VersionsThatWereNotAgreedUpon) {
+  for (const std::string_view version :
+       {"HTTP/2", "http/2", "HTTP/2.0", "HTTP/3"}) {
+    const auto result =
+        Answer(std::string(version) + " 200 OK\r\nContent-Length: 2\r\n\r\nno");
+    ExpectEnd(*result, FetchOutcome::kBadResponse);
+    EXPECT_EQ(result->head, "") << version;
+  }
+}
+
 TEST_F(HostileHeadTest, TooManyHeaderBytes) {
   std::string head = "HTTP/1.1 200 OK\r\n";
   while (head.size() < 200'000) {

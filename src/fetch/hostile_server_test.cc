@@ -2,6 +2,7 @@
 // ends, what is kept, and that neither time nor memory is without bound.
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include <chrono>
@@ -17,6 +18,27 @@ using item::Truncation;
 using std::chrono::milliseconds;
 
 using HostileServerTest = HostileTest;
+
+// A queue of one that is full: the kernel drops what asks next.
+class DeafServer {
+ public:
+  DeafServer() {
+    sockaddr_storage name{};
+    socklen_t size = net::IpAddress::V4(127, 0, 0, 1).ToSockaddr(0, &name);
+    auto* const address = reinterpret_cast<sockaddr*>(&name);
+    NEPHILA_CHECK(bind(listener_.get(), address, size) == 0);
+    NEPHILA_CHECK(listen(listener_.get(), 0) == 0);
+    NEPHILA_CHECK(getsockname(listener_.get(), address, &size) == 0);
+    NEPHILA_CHECK(connect(filler_.get(), address, size) == 0);
+    port_ = ntohs(reinterpret_cast<sockaddr_in&>(name).sin_port);
+  }
+  uint16_t port() const { return port_; }
+
+ private:
+  const net::Descriptor listener_{socket(AF_INET, SOCK_STREAM, 0)};
+  const net::Descriptor filler_{socket(AF_INET, SOCK_STREAM, 0)};
+  uint16_t port_ = 0;
+};
 
 // Sends a piece every few milliseconds until the client has had enough.
 void Drip(const ServerConnection& c, std::string_view piece) {
@@ -44,31 +66,60 @@ TEST_F(HostileServerTest, ConnectionRefused) {
 }
 
 TEST_F(HostileServerTest, ConnectionNeverAccepted) {
-  // A queue of one that is full: the kernel drops what asks next.
-  sockaddr_storage name{};
-  socklen_t size = net::IpAddress::V4(127, 0, 0, 1).ToSockaddr(0, &name);
-  const net::Descriptor listener(socket(AF_INET, SOCK_STREAM, 0));
-  auto* const address = reinterpret_cast<sockaddr*>(&name);
-  ASSERT_EQ(bind(listener.get(), address, size), 0);
-  ASSERT_EQ(listen(listener.get(), 0), 0);
-  ASSERT_EQ(getsockname(listener.get(), address, &size), 0);
-  const net::Descriptor filler(socket(AF_INET, SOCK_STREAM, 0));
-  ASSERT_EQ(connect(filler.get(), address, size), 0);
-
+  const DeafServer server;
   engine_.settings.connect_timeout = milliseconds(60);
   engine_.Make();
-  FetchRequest request;
-  request.id = 1;
-  request.url = "http://test.example/";
-  request.host = "test.example";
-  request.address = net::IpAddress::V4(127, 0, 0, 1);
-  request.port = ntohs(reinterpret_cast<sockaddr_in&>(name).sin_port);
+  FetchRequest request = engine_.RequestTo(ScriptedServer(std::string{}));
+  request.port = server.port();
   const auto result = engine_.Fetch(std::move(request));
   ExpectEnd(*result, FetchOutcome::kConnectFailed);
   EXPECT_EQ(result->error, "connect-time");
   EXPECT_GE(result->timings.total, milliseconds(60));
   // It may have heard of us until the end.
   EXPECT_EQ(result->contact, result->end_mono);
+}
+
+// libcurl tells nobody that it closes a socket that was never connected.
+TEST_F(HostileServerTest, NothingIsKeptOfAConnectionNeverAccepted) {
+  const DeafServer deaf;
+  ScriptedServer server(
+      std::string("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"));
+  engine_.settings.connect_timeout = milliseconds(60);
+  engine_.settings.max_kept_connections = 1;
+  engine_.Make();
+  FetchRequest request = engine_.RequestTo(server);
+  request.port = deaf.port();
+  request.keep_connection = true;
+  ExpectEnd(*engine_.Fetch(std::move(request)), FetchOutcome::kConnectFailed);
+  EXPECT_EQ(engine_.fetcher->kept_connections(), 0U);
+  for (int i = 0; i < 2; ++i) {
+    request = engine_.RequestTo(server);
+    request.keep_connection = true;
+    request.limits = FetchLimits();
+    const auto result = engine_.Fetch(std::move(request));
+    ExpectEnd(*result, FetchOutcome::kResponse);
+    EXPECT_EQ(result->reused, i > 0);
+    EXPECT_TRUE(result->kept);
+    EXPECT_EQ(engine_.fetcher->kept_connections(), 1U);
+  }
+}
+
+TEST_F(HostileServerTest, NoDescriptorIsLeft) {
+  ScriptedServer server(
+      std::string("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"));
+  engine_.Make();
+  ExpectEnd(*engine_.Fetch(engine_.RequestTo(server)), FetchOutcome::kResponse);
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  rlimit none = before;
+  none.rlim_cur = 3;
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  const auto result = engine_.Fetch(engine_.RequestTo(server));
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  ExpectEnd(*result, FetchOutcome::kInterrupted);
+  EXPECT_EQ(result->error, "no-sockets");
+  EXPECT_EQ(result->contact, MonoTime());
+  ExpectEnd(*engine_.Fetch(engine_.RequestTo(server)), FetchOutcome::kResponse);
 }
 
 TEST_F(HostileServerTest, TlsHandshakeNeverAnswered) {
@@ -229,6 +280,21 @@ TEST_F(HostileServerTest, ChunksAreKeptAsTheyCame) {
   EXPECT_EQ(BodyOf(*result), chunks);
 }
 
+// libcurl chunks, whichever place it has among the codings.
+TEST_F(HostileServerTest, ChunksEndWhereLibcurlEndsThem) {
+  const std::string chunks = "5\r\nhello\r\n0\r\n\r\n";
+  for (const std::string_view fields :
+       {"Transfer-Encoding: chunked, gzip\r\n",
+        "Transfer-Encoding: gzip , CHUNKED,\r\n",
+        "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n"}) {
+    const auto result = Answer("HTTP/1.1 200 OK\r\n" + std::string(fields) +
+                               "\r\n" + chunks + "HTTP/1.1 200 no\r\n\r\n");
+    ExpectEnd(*result, FetchOutcome::kResponse);
+    EXPECT_EQ(result->transfer_coding, item::TransferCoding::kChunked);
+    EXPECT_EQ(BodyOf(*result), chunks) << fields;
+  }
+}
+
 TEST_F(HostileServerTest, ChunksBytewise) {
   const std::string chunks = "a\r\n0123456789\r\n1\r\nx\r\n0\r\n\r\n";
   const auto result = Script([&](ServerConnection& c) {
@@ -307,6 +373,59 @@ TEST_F(HostileServerTest, AKeptConnectionThatBreaksIsNotReplaced) {
   EXPECT_EQ(requests.load(), 2);
   EXPECT_EQ(server.accepted(), 1U);
   EXPECT_EQ(engine_.fetcher->kept_connections(), 0U);
+}
+
+// Nor does another kept connection take its place.
+TEST_F(HostileServerTest, AKeptConnectionThatBreaksIsNotReplacedByAnother) {
+  std::atomic<int> requests{0};
+  ScriptedServer server([&](ServerConnection& c) {
+    while (!c.ReadHead().empty()) {
+      if (requests.fetch_add(1) == 2) return;
+      c.Send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+    }
+  });
+  engine_.Make();
+  const auto ask = [&] {
+    FetchRequest request = engine_.RequestTo(server);
+    request.keep_connection = true;
+    return request;
+  };
+  engine_.Start(ask());
+  engine_.Start(ask());
+  engine_.Run();
+  ASSERT_EQ(engine_.fetcher->kept_connections(), 2U);
+  const auto result = engine_.Fetch(ask());
+  ExpectEnd(*result, FetchOutcome::kConnectionLost);
+  EXPECT_EQ(result->error, "second-contact");
+  EXPECT_EQ(requests.load(), 3);
+}
+
+TEST_F(HostileServerTest, ConnectionsThatNobodyUsesAreClosed) {
+  engine_.settings.idle_timeout = milliseconds(50);
+  engine_.Make();
+  std::atomic<int> closed{0};
+  ScriptedServer server([&](ServerConnection& c) {
+    c.ReadHead();
+    c.Send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+    c.WaitForClient();
+    ++closed;
+  });
+  for (int i = 0; i < 2; ++i) {
+    FetchRequest request = engine_.RequestTo(server);
+    request.keep_connection = true;
+    const auto result = engine_.Fetch(std::move(request));
+    ExpectEnd(*result, FetchOutcome::kResponse);
+    EXPECT_TRUE(result->kept);
+    EXPECT_FALSE(result->reused);
+    const MonoTime end = engine_.clock.Now() + std::chrono::seconds(10);
+    while (engine_.clock.Now() < end &&
+           engine_.fetcher->kept_connections() > 0) {
+      engine_.loop->RunOnce(end);
+    }
+    EXPECT_EQ(engine_.fetcher->kept_connections(), 0U);
+    EXPECT_GE(engine_.clock.Now() - result->end_mono, milliseconds(50));
+  }
+  EXPECT_EQ(server.accepted(), 2U);
 }
 
 TEST_F(HostileServerTest, AKeptConnectionThatEndedIsReplacedByANewOne) {

@@ -1,6 +1,7 @@
 #include "fetch/judge.h"
 
 #include <array>
+#include <cerrno>
 
 #include "base/check.h"
 
@@ -11,9 +12,10 @@ using item::FetchOutcome;
 using item::Truncation;
 
 constexpr std::array<std::string_view, kStops> kStopNames = {
-    "none",      "cancelled",  "guard",    "second-contact", "connect-time",
-    "head-time", "total-time", "too-slow", "head-size",      "not-http",
-    "unwanted",  "length",     "pool",     "bad-request",    "no-ipv6",
+    "none",       "cancelled",  "guard",    "second-contact", "connect-time",
+    "head-time",  "total-time", "too-slow", "head-size",      "not-http",
+    "unwanted",   "length",     "pool",     "bad-request",    "no-ipv6",
+    "no-sockets", "http1-only",
 };
 
 bool Says(std::string_view message, std::string_view what) {
@@ -23,10 +25,12 @@ bool Says(std::string_view message, std::string_view what) {
 Ending JudgeStop(const EndFacts& facts) {
   switch (facts.stop) {
     case Stop::kCancelled:
+    case Stop::kNoSockets:
       return {FetchOutcome::kInterrupted};
     case Stop::kGuard:
       return {FetchOutcome::kAddressRefused};
     case Stop::kSecondContact:
+    case Stop::kHttp1Only:
       return {FetchOutcome::kConnectionLost};
     case Stop::kNoIpv6:
       return {FetchOutcome::kConnectFailed};
@@ -77,6 +81,8 @@ FetchOutcome NoConnection(const EndFacts& facts) {
 FetchOutcome JudgeHeadless(const EndFacts& facts) {
   switch (facts.code) {
     case CURLE_COULDNT_CONNECT:
+      if (IsOurShortage(facts.os_error)) return FetchOutcome::kInterrupted;
+      return NoConnection(facts);
     case CURLE_PROXY:
       return NoConnection(facts);
     case CURLE_COULDNT_RESOLVE_HOST:
@@ -117,6 +123,12 @@ FetchOutcome JudgeHeadless(const EndFacts& facts) {
 }
 
 }  // namespace
+
+bool IsOurShortage(int os_error) {
+  // EADDRNOTAVAIL: no port is free for another connection (connect(2)).
+  return os_error == EMFILE || os_error == ENFILE || os_error == ENOBUFS ||
+         os_error == ENOMEM || os_error == EADDRNOTAVAIL;
+}
 
 std::string_view StopName(Stop stop) {
   const auto index = static_cast<size_t>(stop);

@@ -31,9 +31,11 @@ enum class Stop : uint8_t {
   kPool,        // no room for its body among all bodies
   kBadRequest,  // it cannot be asked for
   kNoIpv6,      // switched off
+  kNoSockets,   // none left for us: descriptors, ports, memory of the kernel
+  kHttp1Only,   // the server will not have HTTP/2: ask again without
 };
 
-inline constexpr uint8_t kStops = 15;
+inline constexpr uint8_t kStops = 17;
 
 // "head-size": in the result's error and in counters.
 std::string_view StopName(Stop stop);
@@ -41,6 +43,7 @@ std::string_view StopName(Stop stop);
 struct EndFacts {
   CURLcode code = CURLE_OK;
   Stop stop = Stop::kNone;
+  int os_error = 0;        // errno of the connection, if it failed
   bool connected = false;  // TCP
   bool by_proxy = false;
   // The proxy is there, and says that the server is not.
@@ -57,5 +60,8 @@ struct Ending {
 };
 
 Ending Judge(const EndFacts& facts);
+
+// Whether an errno of a connection speaks of us and not of the server.
+bool IsOurShortage(int os_error);
 
 }  // namespace nephila::fetch

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <set>
 #include <string>
 
@@ -60,6 +61,17 @@ TEST(Judge, TellsFaultsOfTheServerFromThoseOfTheProxy) {
       FetchOutcome::kConnectFailed);
   EXPECT_EQ(Judge({.code = CURLE_RECV_ERROR, .connected = true}).outcome,
             FetchOutcome::kConnectionLost);
+}
+
+TEST(Judge, WhatWeLackIsNotTheServersFault) {
+  for (const int error : {EMFILE, ENFILE, ENOBUFS, ENOMEM, EADDRNOTAVAIL}) {
+    EXPECT_EQ(Judge({.code = CURLE_COULDNT_CONNECT, .os_error = error}).outcome,
+              FetchOutcome::kInterrupted);
+  }
+  for (const int error : {0, ECONNREFUSED, EHOSTUNREACH, ENETUNREACH}) {
+    EXPECT_EQ(Judge({.code = CURLE_COULDNT_CONNECT, .os_error = error}).outcome,
+              FetchOutcome::kConnectFailed);
+  }
 }
 
 TEST(Judge, TellsBrokenChunksFromALostConnection) {

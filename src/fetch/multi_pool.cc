@@ -37,6 +37,8 @@ struct MultiPool::Multi {
   net::TimerId timer = net::TimerId::kNone;
   MonoTime armed = MonoTime::max();  // when the timer runs
   MonoTime due = MonoTime::max();    // when libcurl wants to
+  net::TimerId idle_timer = net::TimerId::kNone;
+  MonoTime idle_since{};
 };
 
 class MultiPool::Socket final : public net::FdHandler {
@@ -54,8 +56,12 @@ class MultiPool::Socket final : public net::FdHandler {
   curl_socket_t fd_ = -1;
 };
 
-MultiPool::MultiPool(net::EventLoop& loop, size_t transfers_each, Owner* owner)
-    : loop_(loop), transfers_each_(transfers_each), owner_(owner) {
+MultiPool::MultiPool(net::EventLoop& loop, size_t transfers_each,
+                     std::chrono::nanoseconds idle_timeout, Owner* owner)
+    : loop_(loop),
+      transfers_each_(transfers_each),
+      idle_timeout_(idle_timeout),
+      owner_(owner) {
   NEPHILA_CHECK(transfers_each > 0);
 }
 
@@ -64,24 +70,30 @@ MultiPool::~MultiPool() {
     NEPHILA_CHECK(multi->transfers == 0);
     curl_multi_cleanup(multi->handle);
     loop_.Cancel(multi->timer);
+    loop_.Cancel(multi->idle_timer);
   }
 }
 
-size_t MultiPool::MakeMulti() {
+CURLM* MultiPool::MakeHandle(Multi* multi) {
   CURLM* const handle = curl_multi_init();
-  if (handle == nullptr) return multis_.size();
-  auto multi = std::make_unique<Multi>();
-  multi->pool = this;
-  multi->index = multis_.size();
-  multi->handle = handle;
+  if (handle == nullptr) return nullptr;
   curl_multi_setopt(handle, CURLMOPT_SOCKETFUNCTION, &MultiPool::OnSocket);
-  curl_multi_setopt(handle, CURLMOPT_SOCKETDATA, multi.get());
+  curl_multi_setopt(handle, CURLMOPT_SOCKETDATA, multi);
   curl_multi_setopt(handle, CURLMOPT_TIMERFUNCTION, &MultiPool::OnTimer);
-  curl_multi_setopt(handle, CURLMOPT_TIMERDATA, multi.get());
+  curl_multi_setopt(handle, CURLMOPT_TIMERDATA, multi);
   curl_multi_setopt(handle, CURLMOPT_MAXCONNECTS, kMostConnections);
   // A host has one request in flight: whoever sent two did not mean them to
   // share a connection and wait for each other.
   curl_multi_setopt(handle, CURLMOPT_PIPELINING, long{CURLPIPE_NOTHING});
+  return handle;
+}
+
+size_t MultiPool::MakeMulti() {
+  auto multi = std::make_unique<Multi>();
+  multi->pool = this;
+  multi->index = multis_.size();
+  multi->handle = MakeHandle(multi.get());
+  if (multi->handle == nullptr) return multis_.size();
   multis_.push_back(std::move(multi));
   return multis_.size() - 1;
 }
@@ -113,13 +125,38 @@ bool MultiPool::Add(size_t multi, CURL* easy) {
 void MultiPool::Remove(size_t multi, CURL* easy) {
   const CURLMcode code = curl_multi_remove_handle(multis_[multi]->handle, easy);
   NEPHILA_CHECK(code == CURLM_OK);
-  --multis_[multi]->transfers;
+  Multi* const left = multis_[multi].get();
+  if (--left->transfers > 0 || kept_sockets_ == 0) return;
+  left->idle_since = loop_.clock().Now();
+  if (left->idle_timer == net::TimerId::kNone) ArmIdle(left);
+}
+
+void MultiPool::ArmIdle(Multi* multi) {
+  multi->idle_timer = loop_.At(multi->idle_since + idle_timeout_,
+                               [multi] { multi->pool->OnIdle(multi); });
+}
+
+// There is no call of libcurl that closes what is idle in a multi but the one
+// that ends it.
+void MultiPool::OnIdle(Multi* multi) {
+  multi->idle_timer = net::TimerId::kNone;
+  if (multi->transfers > 0) return;
+  if (loop_.clock().Now() < multi->idle_since + idle_timeout_) {
+    ArmIdle(multi);
+    return;
+  }
+  CURLM* const fresh = MakeHandle(multi);
+  if (fresh == nullptr) return;
+  curl_multi_cleanup(multi->handle);
+  multi->handle = fresh;
+  multi->due = MonoTime::max();
 }
 
 void MultiPool::NoteOpened(int fd, uint64_t server, size_t multi) {
   const auto index = static_cast<size_t>(fd);
   if (index >= servers_.size()) servers_.resize(index + 1);
-  NEPHILA_CHECK(servers_[index] == 0);
+  // The kernel gave the number anew, so whoever had it is gone.
+  if (servers_[index] != 0) Release(index);
   servers_[index] = server;
   Kept& kept = kept_[server];
   kept.multi = multi;
@@ -130,9 +167,12 @@ void MultiPool::NoteOpened(int fd, uint64_t server, size_t multi) {
 void MultiPool::NoteClosed(int fd) {
   loop_.Forget(fd);
   const auto index = static_cast<size_t>(fd);
-  if (index >= servers_.size() || servers_[index] == 0) return;
-  const auto kept = kept_.find(servers_[index]);
-  servers_[index] = 0;
+  if (index < servers_.size() && servers_[index] != 0) Release(index);
+}
+
+void MultiPool::Release(size_t fd) {
+  const auto kept = kept_.find(servers_[fd]);
+  servers_[fd] = 0;
   --kept_sockets_;
   NEPHILA_CHECK(kept != kept_.end());
   if (--kept->second.sockets == 0) kept_.erase(kept);

@@ -8,8 +8,13 @@
 //   In: easy handles   Out: OnTransferEnded, from the loop alone
 //   Threads: one.   Cost: about 40 KB for each multi; per transfer what epoll
 //   takes. Multis stay once made.
+//
+// libcurl looks for connections that are too old or were closed when a request
+// comes to their multi. A multi to which none comes is emptied once it has had
+// no transfer for the idle timeout.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -33,7 +38,8 @@ class MultiPool {
   };
 
   // The loop and the owner outlive it.
-  MultiPool(net::EventLoop& loop, size_t transfers_each, Owner* owner);
+  MultiPool(net::EventLoop& loop, size_t transfers_each,
+            std::chrono::nanoseconds idle_timeout, Owner* owner);
   ~MultiPool();
   MultiPool(const MultiPool&) = delete;
   MultiPool& operator=(const MultiPool&) = delete;
@@ -47,7 +53,13 @@ class MultiPool {
   // Connections to `server` that may serve another request.
   bool HasOpen(uint64_t server) const { return kept_.contains(server); }
   size_t open_connections() const { return kept_sockets_; }
-  // What the callbacks of sockets tell.
+  // Those that are not made yet, and would be kept: they count for bounds.
+  void Claim() { ++claims_; }
+  void Unclaim() { --claims_; }
+  size_t claims() const { return claims_; }
+  // A connection stands, and when it is closed. libcurl tells the end only of
+  // sockets that were connected (7.88 closes others by itself), so no other
+  // may be noted.
   void NoteOpened(int fd, uint64_t server, size_t multi);
   void NoteClosed(int fd);
 
@@ -65,7 +77,11 @@ class MultiPool {
                       void* socket);
   static int OnTimer(CURLM* handle, long timeout_ms, void* multi);
 
+  static CURLM* MakeHandle(Multi* multi);
   size_t MakeMulti();
+  void ArmIdle(Multi* multi);
+  void OnIdle(Multi* multi);
+  void Release(size_t fd);
   void Watch(Multi* multi, curl_socket_t fd, int what, Socket* socket);
   void Arm(Multi* multi, MonoTime due);
   void OnTime(Multi* multi);
@@ -73,6 +89,7 @@ class MultiPool {
 
   net::EventLoop& loop_;
   const size_t transfers_each_;
+  const std::chrono::nanoseconds idle_timeout_;
   Owner* const owner_;
   std::vector<std::unique_ptr<Multi>> multis_;
   size_t roomy_ = 0;  // where to look first
@@ -82,6 +99,7 @@ class MultiPool {
   std::unordered_map<uint64_t, Kept> kept_;
   std::vector<uint64_t> servers_;
   size_t kept_sockets_ = 0;
+  size_t claims_ = 0;
 };
 
 }  // namespace nephila::fetch

@@ -142,6 +142,41 @@ TEST_F(NginxTest, Http2BodiesAreCutAtTheLimit) {
   EXPECT_EQ(BodyOf(*result), nginx_->big().substr(0, 10'000));
 }
 
+// The rest of its stream would still come.
+TEST_F(NginxTest, Http2ConnectionsAreNotKeptBehindWhatWasCut) {
+  engine_.settings.max_body_bytes = 100'000;
+  engine_.Make();
+  FetchRequest request = Ask(TestNginx::kHttp2, "/big.bin");
+  request.keep_connection = true;
+  const auto result = engine_.Fetch(std::move(request));
+  EXPECT_EQ(result->truncation, Truncation::kLength);
+  EXPECT_FALSE(result->kept);
+  EXPECT_EQ(engine_.fetcher->kept_connections(), 0U);
+  const uint64_t id = [&] {
+    FetchRequest slow = Ask(TestNginx::kHttp2, "/slow");
+    slow.keep_connection = true;
+    return engine_.Start(std::move(slow));
+  }();
+  while (engine_.share->held_bytes() == 0) {
+    engine_.loop->RunOnce(engine_.clock.Now() + std::chrono::seconds(1));
+  }
+  engine_.fetcher->Cancel(id);
+  engine_.Run();
+  EXPECT_EQ(engine_.fetcher->kept_connections(), 0U);
+}
+
+TEST_F(NginxTest, Http2CanBeLeftOutOfARequest) {
+  engine_.Make();
+  for (const bool http2 : {true, false, true}) {
+    FetchRequest request = Ask(TestNginx::kHttp2);
+    request.keep_connection = true;
+    request.http2 = http2;
+    const auto result = engine_.Fetch(std::move(request));
+    EXPECT_EQ(result->outcome, FetchOutcome::kResponse) << result->error;
+    EXPECT_EQ(result->protocols[0], http2 ? "h2" : "http/1.1");
+  }
+}
+
 TEST_F(NginxTest, Http2HeadsCanBeUnwanted) {
   engine_.settings.accept_types = {"text/html"};
   EXPECT_EQ(Get(TestNginx::kHttp2, "/big.bin")->outcome,

@@ -105,9 +105,6 @@ void Transfer::SetOnce() {
 
 void Transfer::SetTlsOnce() {
   const FetchOptions& options = shared_.options;
-  curl_easy_setopt(easy_, CURLOPT_HTTP_VERSION,
-                   options.http2 ? long{CURL_HTTP_VERSION_2TLS}
-                                 : long{CURL_HTTP_VERSION_1_1});
   curl_easy_setopt(easy_, CURLOPT_SSLVERSION, long{CURL_SSLVERSION_TLSv1_2});
   // The authorities come from our own store (OnTlsContext): libcurl would
   // read them again and again, and from Debian's folder for 43 ms each time.
@@ -133,7 +130,8 @@ Stop Transfer::Prepare(FetchRequest request, FetchHandler* handler,
   phase_ = Phase::kConnecting;
   asked_ = opened_ = connected_ = head_complete_ = in_head_ = http2_ =
       chunked_ = paused_ = keep_ = proxy_blames_server_ = body_ended_ =
-          starved_ = false;
+          starved_ = claimed_ = false;
+  fd_ = -1;
   chunks_.Reset();
   scanned_ = own_ = taken_ = 0;
   content_type_.clear();
@@ -176,11 +174,18 @@ bool Transfer::Begin(std::string_view cookie) {
       .append(AddressInUrl(request_.address))
       .append(":")
       .append(port);
-  server_ = KeyedHash(base_url_ + connect_to_, kServerSeed) | 1;
+  server_ = KeyedHash(base_url_ + connect_to_ + (request_.http2 ? "2" : "1"),
+                      kServerSeed) |
+            1;
   const bool reuse = shared_.multis.HasOpen(server_);
-  keep_ = request_.keep_connection &&
-          (reuse || shared_.multis.open_connections() <
-                        shared_.options.max_kept_connections);
+  keep_ =
+      request_.keep_connection &&
+      (reuse || shared_.multis.open_connections() + shared_.multis.claims() <
+                    shared_.options.max_kept_connections);
+  if (keep_ && !reuse) {
+    claimed_ = true;
+    shared_.multis.Claim();
+  }
   text_.Build({.target = target_,
                .host = request_.host,
                .port = request_.port,
@@ -202,7 +207,20 @@ bool Transfer::Begin(std::string_view cookie) {
   return false;
 }
 
+void Transfer::Unclaim() {
+  if (std::exchange(claimed_, false)) shared_.multis.Unclaim();
+}
+
+void Transfer::set_stop(Stop stop) {
+  stop_ = stop;
+  curl_easy_setopt(easy_, CURLOPT_FORBID_REUSE, 1L);
+}
+
 void Transfer::SetEach(bool reuse) {
+  curl_easy_setopt(easy_, CURLOPT_HTTP_VERSION,
+                   shared_.options.http2 && request_.http2
+                       ? long{CURL_HTTP_VERSION_2TLS}
+                       : long{CURL_HTTP_VERSION_1_1});
   curl_easy_setopt(easy_, CURLOPT_URL, base_url_.c_str());
   curl_easy_setopt(easy_, CURLOPT_REQUEST_TARGET, target_.c_str());
   curl_easy_setopt(easy_, CURLOPT_HTTPHEADER, text_.fields());
@@ -230,9 +248,13 @@ std::unique_ptr<FetchResult> Transfer::End(CURLcode code) {
     shared_.multis.Remove(*multi_, easy_);
     multi_.reset();
   }
+  Unclaim();
+  long os_error = 0;
+  curl_easy_getinfo(easy_, CURLINFO_OS_ERRNO, &os_error);
   const std::string_view message(message_.data());
   const Ending ending = Judge({.code = code,
                                .stop = stop_,
+                               .os_error = static_cast<int>(os_error),
                                .connected = connected_,
                                .by_proxy = !shared_.options.proxy.empty(),
                                .proxy_blames_server = proxy_blames_server_,

@@ -82,7 +82,9 @@ class Transfer {
   FetchHandler* handler() const { return handler_; }
   const FetchResult& result() const { return *result_; }
   Stop stop() const { return stop_; }
-  void set_stop(Stop stop) { stop_ = stop; }
+  // Its connection is not used again: what is left of the answer may still
+  // come over it.
+  void set_stop(Stop stop);
   bool running() const { return multi_.has_value(); }
   bool paused() const { return paused_; }
   BodyProgress Progress(MonoTime now) const;
@@ -108,7 +110,7 @@ class Transfer {
   static CURLcode OnTlsContext(CURL* easy, void* context, void* self);
 
   bool HeaderLine(std::string_view line);
-  void FirstLine(std::string_view line);
+  bool FirstLine(std::string_view line);
   void FieldLine(std::string_view line);
   bool HeadDone();
   size_t BodyBytes(std::string_view bytes);
@@ -117,6 +119,7 @@ class Transfer {
   curl_socket_t OpenSocket(const curl_sockaddr& address);
   void NotePhase(Phase phase);
   bool Refuse(Stop stop);
+  void Unclaim();
   void FillTimings();
   void FillProtocols();
 
@@ -136,10 +139,12 @@ class Transfer {
   uint64_t server_ = 0;  // a key of (scheme, host, port, address)
   std::optional<size_t> multi_;
   bool keep_ = false;
+  bool claimed_ = false;  // a connection of the multis' bound
 
   Stop stop_ = Stop::kNone;
   Phase phase_ = Phase::kConnecting;
   bool opened_ = false;     // a socket
+  int fd_ = -1;             // that one
   bool connected_ = false;  // by TCP
   bool asked_ = false;      // the request has been sent
   bool head_complete_ = false;

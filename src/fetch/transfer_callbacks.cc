@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cstring>
 
@@ -36,11 +37,18 @@ std::optional<std::string_view> ValueOf(std::string_view line,
   return TrimSpaces(line.substr(name.size() + 1));
 }
 
-// Whether chunked is the last coding (RFC 9112 s6.1).
-bool EndsInChunked(std::string_view codings) {
-  const size_t comma = codings.rfind(',');
-  if (comma != std::string_view::npos) codings.remove_prefix(comma + 1);
-  return EqualsIgnoreCase(TrimSpaces(codings), "chunked");
+// Whether libcurl reads the body in chunks. It does so if any coding is
+// chunked, where RFC 9112 s6.1 wants the last one; what it takes for the end of
+// the body must be the end for us.
+bool NamesChunked(std::string_view codings) {
+  while (!codings.empty()) {
+    const size_t comma = std::min(codings.find(','), codings.size());
+    if (EqualsIgnoreCase(TrimSpaces(codings.substr(0, comma)), "chunked")) {
+      return true;
+    }
+    codings.remove_prefix(std::min(comma + 1, codings.size()));
+  }
+  return false;
 }
 
 }  // namespace
@@ -52,7 +60,7 @@ size_t Transfer::OnHeader(char* data, size_t size, size_t count, void* self) {
 }
 
 bool Transfer::Refuse(Stop stop) {
-  stop_ = stop;
+  set_stop(stop);
   return false;
 }
 
@@ -60,10 +68,7 @@ bool Transfer::HeaderLine(std::string_view line) {
   head_bytes_ += line.size();
   shared_.owner.OnBytes(line.size());
   if (head_bytes_ > limits_.max_head_bytes) return Refuse(Stop::kHeadSize);
-  if (!in_head_ && !head_complete_) {
-    FirstLine(line);
-    return true;
-  }
+  if (!in_head_ && !head_complete_) return FirstLine(line);
   if (in_head_ && IsBlank(line)) {
     result_->head.append(line);
     in_head_ = false;
@@ -78,7 +83,7 @@ bool Transfer::HeaderLine(std::string_view line) {
   return true;
 }
 
-void Transfer::FirstLine(std::string_view line) {
+bool Transfer::FirstLine(std::string_view line) {
   in_head_ = true;
   chunked_ = false;
   content_type_.clear();
@@ -90,28 +95,34 @@ void Transfer::FirstLine(std::string_view line) {
         shared_.loop.clock().Now() - result_->begin_mono;
     FillProtocols();
   }
+  // What an HTTP/1 server calls its version does not change the protocol.
   constexpr std::string_view kHttp2 = "HTTP/2 ";
-  http2_ = line.starts_with(kHttp2);
+  if (http2_ ? !line.starts_with(kHttp2)
+             : !StartsWithIgnoreCase(line, "HTTP/1")) {
+    return Refuse(Stop::kNotHttp);
+  }
   if (http2_) {
     result_->head.append("HTTP/1.1 ");
     line.remove_prefix(kHttp2.size());
   }
   result_->head.append(line);
+  return true;
 }
 
 void Transfer::FillProtocols() {
   long version = 0;
   curl_easy_getinfo(easy_, CURLINFO_HTTP_VERSION, &version);
   result_->protocol_count = 1;
-  result_->protocols[0] = version == CURL_HTTP_VERSION_2_0   ? "h2"
-                          : version == CURL_HTTP_VERSION_1_0 ? "http/1.0"
-                                                             : "http/1.1";
+  result_->protocols[0] =
+      version == CURL_HTTP_VERSION_1_0 ? "http/1.0" : "http/1.1";
   if (!request_.https) return;
   curl_tlssessioninfo* session = nullptr;
   curl_easy_getinfo(easy_, CURLINFO_TLS_SSL_PTR, &session);
   if (session == nullptr || session->internals == nullptr) return;
   const TlsFacts facts =
       ReadTlsFacts(static_cast<const ssl_st*>(session->internals));
+  http2_ = facts.http2;
+  if (http2_) result_->protocols[0] = "h2";
   result_->protocols[1] = facts.version;
   result_->protocol_count = 2;
   result_->cipher_suite = facts.cipher;
@@ -121,7 +132,7 @@ void Transfer::FillProtocols() {
 void Transfer::FieldLine(std::string_view line) {
   result_->head.append(line);
   if (const auto codings = ValueOf(line, "transfer-encoding")) {
-    chunked_ = EndsInChunked(*codings);
+    chunked_ = chunked_ || NamesChunked(*codings);
   } else if (const auto type = ValueOf(line, "content-type")) {
     content_type_ = *type;
   } else if (const auto length = ValueOf(line, "content-length")) {
@@ -193,13 +204,13 @@ size_t Transfer::BodyBytes(std::string_view bytes) {
     return bytes.size();
   }
   if (taken == wanted.size()) {
-    stop_ = Stop::kLength;
+    set_stop(Stop::kLength);
     return 0;
   }
   const MonoTime now = shared_.loop.clock().Now();
   if (!starved_) starved_since_ = now;
   if (now - starved_since_ > kLongestStarving) {
-    stop_ = Stop::kPool;
+    set_stop(Stop::kPool);
     return 0;
   }
   taken_ += taken;
@@ -218,7 +229,17 @@ int Transfer::OnRequest(void* self, char* server_ip, char* /*local_ip*/,
                         int server_port, int /*local_port*/) {
   auto* const transfer = static_cast<Transfer*>(self);
   FetchResult& result = *transfer->result_;
+  // Another kept connection took the place of one that broke.
+  if (transfer->asked_) {
+    transfer->set_stop(Stop::kSecondContact);
+    return CURL_PREREQFUNC_ABORT;
+  }
   transfer->NoteConnected();
+  transfer->Unclaim();
+  if (transfer->keep_ && transfer->opened_) {
+    transfer->shared_.multis.NoteOpened(transfer->fd_, transfer->server_,
+                                        *transfer->multi_);
+  }
   transfer->asked_ = true;
   transfer->asked_at_ = transfer->shared_.loop.clock().Now();
   result.address_text = server_ip;
@@ -239,7 +260,11 @@ curl_socket_t Transfer::OpenSocket(const curl_sockaddr& address) {
   // A kept connection broke under the request, and libcurl would ask again
   // over a new one at once: a contact that politeness knows nothing of.
   if (asked_ || opened_) {
-    stop_ = Stop::kSecondContact;
+    // libcurl has one retry that it makes on a server's word (RFC 9113 s7).
+    const std::string_view message(message_.data());
+    set_stop(message.find("HTTP_1_1_REQUIRED") != std::string_view::npos
+                 ? Stop::kHttp1Only
+                 : Stop::kSecondContact);
     return CURL_SOCKET_BAD;
   }
   const std::optional<net::IpAddress> ip = net::IpAddress::FromSockaddr(
@@ -247,19 +272,22 @@ curl_socket_t Transfer::OpenSocket(const curl_sockaddr& address) {
   // The proxy is the operator's; what it is asked for was checked before.
   if (shared_.options.proxy.empty() &&
       (!ip.has_value() || shared_.guard.Check(*ip).refused())) {
-    stop_ = Stop::kGuard;
+    set_stop(Stop::kGuard);
     return CURL_SOCKET_BAD;
   }
   const int fd =
       socket(address.family, address.socktype | SOCK_CLOEXEC, address.protocol);
-  if (fd < 0) return CURL_SOCKET_BAD;
+  if (fd < 0) {
+    if (IsOurShortage(errno)) set_stop(Stop::kNoSockets);
+    return CURL_SOCKET_BAD;
+  }
   opened_ = true;
+  fd_ = fd;
   if (ip.has_value()) {
     result_->address = *ip;
     result_->address_text = ip->ToString();
     result_->port = request_.port;
   }
-  if (keep_) shared_.multis.NoteOpened(fd, server_, *multi_);
   return fd;
 }
 

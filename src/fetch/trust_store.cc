@@ -67,6 +67,10 @@ TlsFacts ReadTlsFacts(const ssl_st* connection) {
   if (facts.cipher == nullptr) facts.cipher = "";
   facts.certificate_error =
       CertificateErrorText(SSL_get_verify_result(connection));
+  const unsigned char* protocol = nullptr;
+  unsigned int size = 0;
+  SSL_get0_alpn_selected(connection, &protocol, &size);
+  facts.http2 = size == 2 && protocol[0] == 'h' && protocol[1] == '2';
   return facts;
 }
 

@@ -44,6 +44,7 @@ struct TlsFacts {
   const char* cipher = "";
   // "certificate has expired"; "" if it holds.
   const char* certificate_error = "";
+  bool http2 = false;  // by ALPN (RFC 7301)
 };
 TlsFacts ReadTlsFacts(const ssl_st* connection);
 
