@@ -42,18 +42,23 @@ Status CheckFields(const config::AgentSettings& agent,
 }
 
 // Names would have to be resolved, which is not libcurl's task here.
-Status CheckProxy(const std::string& proxy) {
+Status ReadProxy(const std::string& proxy, FetchOptions* options) {
   if (proxy.empty()) return {};
   const size_t scheme = proxy.find("://");
   const std::string_view kind = std::string_view(proxy).substr(
       0, scheme == std::string::npos ? 0 : scheme);
-  if ((kind != "http" && kind != "socks5") ||
-      !net::Endpoint::Parse(std::string_view(proxy).substr(scheme + 3), 0)
-           .has_value()) {
+  std::optional<net::Endpoint> endpoint;
+  if (kind == "http" || kind == "socks5") {
+    endpoint =
+        net::Endpoint::Parse(std::string_view(proxy).substr(scheme + 3), 0);
+  }
+  if (!endpoint.has_value()) {
     return Unexpected(BadSetting("fetch.proxy", proxy,
                                  "is no http://ADDRESS:PORT or "
                                  "socks5://ADDRESS:PORT"));
   }
+  options->proxy = proxy;
+  options->proxy_address = endpoint->address;
   return {};
 }
 
@@ -81,8 +86,8 @@ std::string UserAgent(const config::AgentSettings& agent) {
 Result<FetchOptions> FetchOptions::Make(const config::AgentSettings& agent,
                                         const config::FetchSettings& fetch) {
   NEPHILA_RETURN_IF_ERROR(CheckFields(agent, fetch));
-  NEPHILA_RETURN_IF_ERROR(CheckProxy(fetch.proxy));
   FetchOptions options;
+  NEPHILA_RETURN_IF_ERROR(ReadProxy(fetch.proxy, &options));
   NEPHILA_RETURN_IF_ERROR(ReadSources(fetch, &options));
   NEPHILA_TRY(options.wanted,
               Wanted::Make(fetch.accept_types, fetch.max_length_bytes));
@@ -103,7 +108,6 @@ Result<FetchOptions> FetchOptions::Make(const config::AgentSettings& agent,
                          .accept_encoding = fetch.accept_encoding});
   options.http2 = fetch.http2;
   options.accept_tls_errors = fetch.tls_errors == config::TlsErrors::kAccept;
-  options.proxy = fetch.proxy;
   options.ipv6 = fetch.ipv6;
   options.multi_transfers = static_cast<size_t>(fetch.multi_transfers);
   options.max_kept_connections =

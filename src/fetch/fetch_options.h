@@ -32,6 +32,7 @@ struct FetchOptions {
   bool accept_tls_errors = false;
   std::shared_ptr<const TrustStore> trust;
   std::string proxy;  // "": none
+  std::optional<net::IpAddress> proxy_address;
   std::optional<net::IpAddress> source_v4;
   std::optional<net::IpAddress> source_v6;
   bool ipv6 = true;

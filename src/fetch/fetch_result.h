@@ -57,7 +57,8 @@ struct FetchResult {
   MonoTime contact{};
   bool reused = false;  // an earlier request's connection
   bool kept = false;    // left open for a later one
-  // As the kernel has it; none if there was no connection.
+  // As the kernel has it, behind a proxy as it was told; none if there was no
+  // connection.
   net::IpAddress address;
   std::string address_text;
   uint16_t port = 0;

@@ -81,9 +81,11 @@ bool EnterOwnNetwork() {
       "ip -6 route add local default dev lo");
 }
 
+constexpr int kNoNetwork = 77;
+
 // The exit code of a child: 0 if all holds.
 int CheckInOwnNetwork() {
-  if (!EnterOwnNetwork()) return 77;
+  if (!EnterOwnNetwork()) return kNoNetwork;
   const ScriptedServer server(
       [](ServerConnection& c) {
         c.ReadHead();
@@ -133,9 +135,10 @@ TEST(Guard, TheKernelSeesNoConnectionToWhatIsNotPublic) {
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   ASSERT_TRUE(WIFEXITED(status));
-  // 77: no such network is to be had here; the other tests still hold.
-  EXPECT_TRUE(WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 77)
-      << WEXITSTATUS(status);
+  if (WEXITSTATUS(status) == kNoNetwork) {
+    GTEST_SKIP() << "this system lets nobody have a network of his own";
+  }
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 TEST(Guard, ListenersSeeNoConnection) {

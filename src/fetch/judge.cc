@@ -22,6 +22,12 @@ bool Says(std::string_view message, std::string_view what) {
   return message.find(what) != std::string_view::npos;
 }
 
+FetchOutcome NoConnection(const EndFacts& facts) {
+  return facts.by_proxy && !facts.proxy_blames_server
+             ? FetchOutcome::kProxyFailed
+             : FetchOutcome::kConnectFailed;
+}
+
 Ending JudgeStop(const EndFacts& facts) {
   switch (facts.stop) {
     case Stop::kCancelled:
@@ -35,8 +41,7 @@ Ending JudgeStop(const EndFacts& facts) {
     case Stop::kNoIpv6:
       return {FetchOutcome::kConnectFailed};
     case Stop::kConnectTime:
-      return {facts.connected ? FetchOutcome::kTimeout
-                              : FetchOutcome::kConnectFailed};
+      return {facts.connected ? FetchOutcome::kTimeout : NoConnection(facts)};
     case Stop::kHeadTime:
       return {FetchOutcome::kTimeout};
     case Stop::kTotalTime:
@@ -70,12 +75,6 @@ Ending JudgeBody(const EndFacts& facts) {
   }
   return {FetchOutcome::kResponse,
           broken ? Truncation::kUnspecified : Truncation::kDisconnect};
-}
-
-FetchOutcome NoConnection(const EndFacts& facts) {
-  return facts.by_proxy && !facts.proxy_blames_server
-             ? FetchOutcome::kProxyFailed
-             : FetchOutcome::kConnectFailed;
 }
 
 FetchOutcome JudgeHeadless(const EndFacts& facts) {

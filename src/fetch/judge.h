@@ -32,7 +32,7 @@ enum class Stop : uint8_t {
   kBadRequest,  // it cannot be asked for
   kNoIpv6,      // switched off
   kNoSockets,   // none left for us: descriptors, ports, memory of the kernel
-  kHttp1Only,   // the server will not have HTTP/2: ask again without
+  kHttp1Only,   // the server refuses us over HTTP/2: ask again without
 };
 
 inline constexpr uint8_t kStops = 17;

@@ -2,7 +2,9 @@
 // hold, HTTP/2, connections that are kept, gzip.
 
 #include <gtest/gtest.h>
+#include <openssl/ssl.h>
 
+#include <array>
 #include <memory>
 #include <string>
 
@@ -15,6 +17,57 @@ namespace {
 
 using item::FetchOutcome;
 using item::Truncation;
+
+int ChooseHttp2(SSL* /*ssl*/, const unsigned char** out, unsigned char* size,
+                const unsigned char* /*in*/, unsigned int /*in_size*/,
+                void* /*arg*/) {
+  static constexpr unsigned char kName[] = {'h', '2'};
+  *out = kName;
+  *size = sizeof(kName);
+  return SSL_TLSEXT_ERR_OK;
+}
+
+// Whether a client's bytes hold a frame of HEADERS (RFC 9113 s4.1).
+bool HasHeaders(std::string_view bytes) {
+  constexpr size_t kPreface = 24;
+  constexpr size_t kFrameHead = 9;
+  const auto byte = [&](size_t at) {
+    return static_cast<size_t>(static_cast<unsigned char>(bytes[at]));
+  };
+  for (size_t at = kPreface; at + kFrameHead <= bytes.size();) {
+    if (byte(at + 3) == 1) return true;
+    at += kFrameHead + (byte(at) << 16) + (byte(at + 1) << 8) + byte(at + 2);
+  }
+  return false;
+}
+
+// Answers each request over HTTP/2 with RST_STREAM, HTTP_1_1_REQUIRED.
+void WantHttp1(ServerConnection& c, const TestNginx& files) {
+  SSL_CTX* const context = SSL_CTX_new(TLS_server_method());
+  SSL_CTX_use_certificate_file(context, files.certificate_file().c_str(),
+                               SSL_FILETYPE_PEM);
+  SSL_CTX_use_PrivateKey_file(context, files.key_file().c_str(),
+                              SSL_FILETYPE_PEM);
+  SSL_CTX_set_alpn_select_cb(context, &ChooseHttp2, nullptr);
+  SSL* const ssl = SSL_new(context);
+  SSL_set_fd(ssl, c.fd());
+  if (SSL_accept(ssl) == 1) {
+    constexpr std::string_view kSettings("\0\0\0\4\0\0\0\0\0", 9);
+    constexpr std::string_view kReset("\0\0\4\3\0\0\0\0\1\0\0\0\15", 13);
+    SSL_write(ssl, kSettings.data(), static_cast<int>(kSettings.size()));
+    std::string bytes;
+    std::array<char, 4096> block{};
+    while (!HasHeaders(bytes)) {
+      const int size = SSL_read(ssl, block.data(), block.size());
+      if (size <= 0) break;
+      bytes.append(block.data(), static_cast<size_t>(size));
+    }
+    SSL_write(ssl, kReset.data(), static_cast<int>(kReset.size()));
+    c.WaitForClient();
+  }
+  SSL_free(ssl);
+  SSL_CTX_free(context);
+}
 
 class NginxTest : public testing::Test {
  protected:
@@ -163,6 +216,49 @@ TEST_F(NginxTest, Http2ConnectionsAreNotKeptBehindWhatWasCut) {
   engine_.fetcher->Cancel(id);
   engine_.Run();
   EXPECT_EQ(engine_.fetcher->kept_connections(), 0U);
+}
+
+TEST_F(NginxTest, AServerThatWantsHttp1SaysSo) {
+  ScriptedServer server([](ServerConnection& c) { WantHttp1(c, *nginx_); });
+  engine_.Make();
+  FetchRequest request = Ask(server.port());
+  request.address = server.address();
+  const auto result = engine_.Fetch(std::move(request));
+  EXPECT_EQ(result->outcome, FetchOutcome::kConnectionLost);
+  EXPECT_EQ(result->error, "http1-only");
+  EXPECT_EQ(server.accepted(), 1U);
+}
+
+TEST_F(NginxTest, Http2BodiesPauseForTheRate) {
+  engine_.rate = std::make_unique<RateLimit>(engine_.settings, engine_.clock);
+  engine_.rate->SetBytesPerSecond(4 << 20);
+  engine_.Make();
+  for (int i = 0; i < 3; ++i) {
+    engine_.Start(Ask(TestNginx::kHttp2, "/big.bin"));
+  }
+  engine_.Run();
+  for (const auto& [id, result] : engine_.results) {
+    EXPECT_EQ(result->truncation, Truncation::kNone) << result->error;
+    EXPECT_TRUE(BodyOf(*result) == nginx_->big());
+  }
+  EXPECT_EQ(engine_.results.size(), 3U);
+}
+
+TEST_F(NginxTest, Http2BodiesPauseForThePool) {
+  engine_.body_memory = 160 * BodyPool::kBlockBytes;
+  engine_.Make();
+  for (int i = 0; i < 3; ++i) {
+    engine_.Start(Ask(TestNginx::kHttp2, "/big.bin"));
+  }
+  engine_.Run();
+  for (const auto& [id, result] : engine_.results) {
+    EXPECT_EQ(result->outcome, FetchOutcome::kResponse) << result->error;
+    const std::string body = BodyOf(*result);
+    EXPECT_EQ(result->truncation == Truncation::kNone,
+              body.size() == nginx_->big().size());
+    EXPECT_TRUE(nginx_->big().starts_with(body));
+  }
+  EXPECT_EQ(engine_.results.size(), 3U);
 }
 
 TEST_F(NginxTest, Http2CanBeLeftOutOfARequest) {

@@ -1,9 +1,11 @@
 #include "fetch/nginx_testing.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,6 +20,9 @@ extern char** environ;
 
 namespace nephila::fetch {
 namespace {
+
+// Between two looks whether it listens.
+constexpr int kProbeMs = 5;
 
 void WriteFile(const std::string& path, std::string_view text) {
   std::ofstream(path, std::ios::binary)
@@ -226,14 +231,16 @@ std::string TestNginx::Configuration() const {
 bool TestNginx::WaitUntilReady() const {
   sockaddr_storage name{};
   const socklen_t size = address_.ToSockaddr(kPlain, &name);
+  const net::Descriptor process(
+      static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
   while (true) {
     const net::Descriptor probe(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
     if (connect(probe.get(), reinterpret_cast<sockaddr*>(&name), size) == 0) {
       return true;
     }
     // Gone already: it says why in its log.
-    if (waitpid(pid_, nullptr, WNOHANG) != 0) return false;
-    sched_yield();
+    pollfd gone{process.get(), POLLIN, 0};
+    if (poll(&gone, 1, kProbeMs) != 0) return false;
   }
 }
 

@@ -39,6 +39,8 @@ class TestNginx {
   const net::IpAddress& address() const { return address_; }
   // PEM of the authority that signed the good ones.
   std::string ca_file() const { return folder_ + "/ca.pem"; }
+  std::string certificate_file() const { return folder_ + "/good.pem"; }
+  std::string key_file() const { return folder_ + "/good.key"; }
   const std::string& page() const { return page_; }
   const std::string& big() const { return big_; }
 

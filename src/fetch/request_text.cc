@@ -3,15 +3,18 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/ascii.h"
 #include "base/check.h"
 
 namespace nephila::fetch {
 namespace {
 
+constexpr std::string_view kAccept = "Accept: ";
 constexpr std::string_view kConnectionClose = "Connection: close\r\n";
 
 void AppendLine(std::string_view name, std::string_view value,
                 std::string* out) {
+  value = TrimSpaces(value);
   if (value.empty() || !IsFieldValue(value)) return;
   out->append(name).append(": ").append(value).append("\r\n");
 }
@@ -68,15 +71,22 @@ void RequestText::Build(const RequestParts& parts) {
 
   lines_.assign(text_, first_field, std::string::npos);
   size_t count = 0;
+  bool accepts = false;
   for (size_t at = 0; at < lines_.size();) {
     const size_t end = lines_.find('\r', at);
     NEPHILA_CHECK(count < kMostFields && end != std::string::npos);
     lines_[end] = '\0';
     nodes_[count].data = &lines_[at];
+    accepts = accepts || lines_.compare(at, kAccept.size(), kAccept) == 0;
     nodes_[count].next = nullptr;
     if (count > 0) nodes_[count - 1].next = &nodes_[count];
     ++count;
     at = end + 2;
+  }
+  if (!accepts) {
+    NEPHILA_CHECK(count > 0 && count < kMostFields);
+    nodes_[count] = {.data = no_accept_.data(), .next = nullptr};
+    nodes_[count - 1].next = &nodes_[count];
   }
   text_.append("\r\n");
 }

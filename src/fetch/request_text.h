@@ -28,7 +28,8 @@ std::optional<std::string_view> RequestTarget(std::string_view url);
 // No control characters, so it cannot end its line.
 bool IsFieldValue(std::string_view value);
 
-// The fields that all requests share; empty values are left out.
+// The fields that all requests share; empty values are left out, and so are
+// blanks around them.
 struct AgentFields {
   std::string user_agent = "";
   std::string from = "";
@@ -65,7 +66,7 @@ class RequestText {
   curl_slist* fields() { return nodes_.data(); }
 
  private:
-  // Host, agent's five, two conditions, cookie, Connection.
+  // Host, agent's five, two conditions, cookie, Connection, no Accept.
   static constexpr size_t kMostFields = 12;
 
   void Line(std::string_view name, std::string_view value);
@@ -74,6 +75,8 @@ class RequestText {
   // The text with each CR turned into NUL: what the nodes point into.
   std::string lines_;
   std::array<curl_slist, kMostFields> nodes_{};
+  // Keeps libcurl from a field of its own.
+  std::array<char, 8> no_accept_{"Accept:"};
 };
 
 }  // namespace nephila::fetch

@@ -158,4 +158,25 @@ class ScriptedServer {
   std::thread thread_;
 };
 
+// A queue of one that is full: the kernel drops what asks next.
+class DeafServer {
+ public:
+  DeafServer() {
+    sockaddr_storage name{};
+    socklen_t size = net::IpAddress::V4(127, 0, 0, 1).ToSockaddr(0, &name);
+    auto* const address = reinterpret_cast<sockaddr*>(&name);
+    NEPHILA_CHECK(bind(listener_.get(), address, size) == 0);
+    NEPHILA_CHECK(listen(listener_.get(), 0) == 0);
+    NEPHILA_CHECK(getsockname(listener_.get(), address, &size) == 0);
+    NEPHILA_CHECK(connect(filler_.get(), address, size) == 0);
+    port_ = ntohs(reinterpret_cast<sockaddr_in&>(name).sin_port);
+  }
+  uint16_t port() const { return port_; }
+
+ private:
+  const net::Descriptor listener_{socket(AF_INET, SOCK_STREAM, 0)};
+  const net::Descriptor filler_{socket(AF_INET, SOCK_STREAM, 0)};
+  uint16_t port_ = 0;
+};
+
 }  // namespace nephila::fetch

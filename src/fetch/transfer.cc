@@ -1,5 +1,7 @@
 #include "fetch/transfer.h"
 
+#include <sys/socket.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -18,6 +20,8 @@ constexpr long kNeverMs = 48L * 3600 * 1000;
 constexpr long kUploadBuffer = 16384;
 // Connections of equal parts are told apart by libcurl; this only routes.
 constexpr uint64_t kServerSeed = 0x6e657068;
+// Time stands still in a pause: this is when it is looked at again.
+constexpr std::chrono::milliseconds kPausedLook(100);
 
 std::string AddressInUrl(const net::IpAddress& address) {
   return address.is_v6() ? "[" + address.ToString() + "]" : address.ToString();
@@ -35,6 +39,13 @@ bool ProxyBlamesServer(CURL* easy) {
          socks == CURLPX_REPLY_NETWORK_UNREACHABLE ||
          socks == CURLPX_REPLY_CONNECTION_REFUSED ||
          socks == CURLPX_REPLY_TTL_EXPIRED;
+}
+
+bool IsConnected(int fd) {
+  sockaddr_storage peer{};
+  socklen_t size = sizeof(peer);
+  return fd >= 0 &&
+         getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &size) == 0;
 }
 
 }  // namespace
@@ -137,6 +148,7 @@ Stop Transfer::Prepare(FetchRequest request, FetchHandler* handler,
   content_type_.clear();
   content_length_.reset();
   head_bytes_ = head_fields_ = window_bytes_ = 0;
+  paused_all_ = paused_window_ = {};
   message_[0] = '\0';
   armed = MonoTime::max();
 
@@ -229,9 +241,11 @@ void Transfer::SetEach(bool reuse) {
   curl_easy_setopt(easy_, CURLOPT_CONNECT_TO, &connect_to_node_);
   curl_easy_setopt(easy_, CURLOPT_FRESH_CONNECT, reuse ? 0L : 1L);
   curl_easy_setopt(easy_, CURLOPT_FORBID_REUSE, keep_ ? 0L : 1L);
-  const std::optional<net::IpAddress>& source = request_.address.is_v4()
-                                                    ? shared_.options.source_v4
-                                                    : shared_.options.source_v6;
+  // Of the family of whom we connect to.
+  const std::optional<net::IpAddress>& source =
+      shared_.options.proxy_address.value_or(request_.address).is_v4()
+          ? shared_.options.source_v4
+          : shared_.options.source_v6;
   if (shared_.options.source_v4.has_value() ||
       shared_.options.source_v6.has_value()) {
     curl_easy_setopt(
@@ -295,7 +309,11 @@ void Transfer::FillTimings() {
     result_->contact = result_->end_mono;
   }
   if (!asked_ && !shared_.options.proxy.empty()) {
-    proxy_blames_server_ = ProxyBlamesServer(easy_);
+    // One that stands, and waits for a server that does not answer, is not at
+    // fault. Where the time was over the socket is still open.
+    proxy_blames_server_ = stop_ == Stop::kConnectTime
+                               ? IsConnected(fd_)
+                               : ProxyBlamesServer(easy_);
   }
   if (!asked_ && request_.https) {
     long verdict = 0;
@@ -305,7 +323,8 @@ void Transfer::FillTimings() {
 }
 
 MonoTime Transfer::Deadline() const {
-  const MonoTime all = result_->begin_mono + limits_.timeout;
+  if (paused_) return shared_.loop.clock().Now() + kPausedLook;
+  const MonoTime all = result_->begin_mono + limits_.timeout + paused_all_;
   switch (phase_) {
     case Phase::kConnecting:
       return std::min(all, result_->begin_mono + limits_.connect_timeout);
@@ -315,33 +334,38 @@ MonoTime Transfer::Deadline() const {
       break;
   }
   if (limits_.min_speed_bytes == 0) return all;
-  return std::min(all, window_start_ + limits_.speed_window);
+  return std::min(all, window_start_ + limits_.speed_window + paused_window_);
 }
 
 Stop Transfer::Overdue(MonoTime now) {
-  if (now < Deadline()) return Stop::kNone;
-  if (now >= result_->begin_mono + limits_.timeout) return Stop::kTotalTime;
+  // What we did not want to read is not the server's fault.
+  if (paused_ || now < Deadline()) return Stop::kNone;
+  if (now >= result_->begin_mono + limits_.timeout + paused_all_) {
+    return Stop::kTotalTime;
+  }
   if (phase_ == Phase::kConnecting) return Stop::kConnectTime;
   if (phase_ == Phase::kWaiting) return Stop::kHeadTime;
   const auto window =
-      std::chrono::duration<double>(now - window_start_).count();
+      std::chrono::duration<double>(now - window_start_ - paused_window_)
+          .count();
   const auto came =
       static_cast<double>(result_->body.size_bytes() - window_bytes_);
-  // What we did not want to read is not the server's fault.
-  if (!paused_ &&
-      came < static_cast<double>(limits_.min_speed_bytes) * window) {
+  if (came < static_cast<double>(limits_.min_speed_bytes) * window) {
     return Stop::kTooSlow;
   }
   window_start_ = now;
   window_bytes_ = result_->body.size_bytes();
+  paused_window_ = {};
   return Stop::kNone;
 }
 
 bool Transfer::Resume() {
   if (!paused_ || !multi_.has_value()) return true;
   paused_ = false;
-  window_start_ = shared_.loop.clock().Now();
-  window_bytes_ = result_->body.size_bytes();
+  const nanoseconds pause = shared_.loop.clock().Now() - paused_at_;
+  paused_all_ += pause;
+  paused_window_ += pause;
+  if (Deadline() < armed) shared_.owner.OnDeadline(this);
   // Calls back with what it has kept.
   return curl_easy_pause(easy_, CURLPAUSE_CONT) == CURLE_OK &&
          stop_ == Stop::kNone;

@@ -116,8 +116,10 @@ class Transfer {
   size_t BodyBytes(std::string_view bytes);
   std::string_view OwnBytes(std::string_view bytes);
   void NoteConnected();
+  void NoteAddress(const net::IpAddress& address, uint16_t port);
   curl_socket_t OpenSocket(const curl_sockaddr& address);
   void NotePhase(Phase phase);
+  size_t Pause();
   bool Refuse(Stop stop);
   void Unclaim();
   void FillTimings();
@@ -172,6 +174,10 @@ class Transfer {
   MonoTime connected_at_{};
   MonoTime asked_at_{};
   MonoTime window_start_{};
+  // While we did not read: not the server's time.
+  MonoTime paused_at_{};
+  std::chrono::nanoseconds paused_all_{};     // of the whole transfer
+  std::chrono::nanoseconds paused_window_{};  // since window_start_
 };
 
 }  // namespace nephila::fetch

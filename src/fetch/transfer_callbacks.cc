@@ -189,8 +189,7 @@ std::string_view Transfer::OwnBytes(std::string_view bytes) {
 size_t Transfer::BodyBytes(std::string_view bytes) {
   if (bytes.empty() || stop_ != Stop::kNone) return 0;
   if (!shared_.owner.MayRead(this)) {
-    paused_ = true;
-    return CURL_WRITEFUNC_PAUSE;
+    return Pause();
   }
   const std::string_view own = OwnBytes(bytes);
   const uint64_t room = limits_.max_body_bytes - result_->body.size_bytes();
@@ -214,8 +213,14 @@ size_t Transfer::BodyBytes(std::string_view bytes) {
     return 0;
   }
   taken_ += taken;
-  starved_ = paused_ = true;
+  starved_ = true;
   shared_.owner.OnStarved(this);
+  return Pause();
+}
+
+size_t Transfer::Pause() {
+  paused_ = true;
+  paused_at_ = shared_.loop.clock().Now();
   return CURL_WRITEFUNC_PAUSE;
 }
 
@@ -225,10 +230,17 @@ void Transfer::NoteConnected() {
   connected_at_ = shared_.loop.clock().Now();
 }
 
+// Of the server; behind a proxy the one that it was asked for.
+void Transfer::NoteAddress(const net::IpAddress& address, uint16_t port) {
+  const bool proxied = shared_.options.proxy_address.has_value();
+  result_->address = proxied ? request_.address : address;
+  result_->address_text = result_->address.ToString();
+  result_->port = proxied ? request_.port : port;
+}
+
 int Transfer::OnRequest(void* self, char* server_ip, char* /*local_ip*/,
                         int server_port, int /*local_port*/) {
   auto* const transfer = static_cast<Transfer*>(self);
-  FetchResult& result = *transfer->result_;
   // Another kept connection took the place of one that broke.
   if (transfer->asked_) {
     transfer->set_stop(Stop::kSecondContact);
@@ -242,11 +254,11 @@ int Transfer::OnRequest(void* self, char* server_ip, char* /*local_ip*/,
   }
   transfer->asked_ = true;
   transfer->asked_at_ = transfer->shared_.loop.clock().Now();
-  result.address_text = server_ip;
-  result.port = static_cast<uint16_t>(server_port);
   const std::optional<net::IpAddress> address =
-      net::IpAddress::Parse(result.address_text);
-  if (address.has_value()) result.address = *address;
+      net::IpAddress::Parse(server_ip);
+  if (address.has_value()) {
+    transfer->NoteAddress(*address, static_cast<uint16_t>(server_port));
+  }
   transfer->NotePhase(Phase::kWaiting);
   return CURL_PREREQFUNC_OK;
 }
@@ -260,11 +272,9 @@ curl_socket_t Transfer::OpenSocket(const curl_sockaddr& address) {
   // A kept connection broke under the request, and libcurl would ask again
   // over a new one at once: a contact that politeness knows nothing of.
   if (asked_ || opened_) {
-    // libcurl has one retry that it makes on a server's word (RFC 9113 s7).
-    const std::string_view message(message_.data());
-    set_stop(message.find("HTTP_1_1_REQUIRED") != std::string_view::npos
-                 ? Stop::kHttp1Only
-                 : Stop::kSecondContact);
+    // It does so behind a new connection only if that speaks HTTP/2 and the
+    // server refused the stream or said HTTP_1_1_REQUIRED (RFC 9113 s7).
+    set_stop(asked_ && opened_ ? Stop::kHttp1Only : Stop::kSecondContact);
     return CURL_SOCKET_BAD;
   }
   const std::optional<net::IpAddress> ip = net::IpAddress::FromSockaddr(
@@ -283,11 +293,7 @@ curl_socket_t Transfer::OpenSocket(const curl_sockaddr& address) {
   }
   opened_ = true;
   fd_ = fd;
-  if (ip.has_value()) {
-    result_->address = *ip;
-    result_->address_text = ip->ToString();
-    result_->port = request_.port;
-  }
+  if (ip.has_value()) NoteAddress(*ip, request_.port);
   return fd;
 }
 
