@@ -103,7 +103,8 @@ TEST_F(QueueFaultTest, AnyOtherFailedWriteIsFinal) {
   }
   EXPECT_EQ(CodeOf(status), "i/o error");
   EXPECT_EQ(CodeOf(tested_.set().Append(2, "x")), "i/o error");
-  EXPECT_EQ(CodeOf(tested_.set().Read(1, 1, [](const Record&) {})), "i/o error");
+  EXPECT_EQ(CodeOf(tested_.set().Read(1, 1, [](const Record&) {})),
+            "i/o error");
   EXPECT_EQ(CodeOf(tested_.set().BeginCommit()), "i/o error");
   EXPECT_EQ(CodeOf(tested_.set().FinishCommit()), "i/o error");
   EXPECT_EQ(CodeOf(tested_.set().Remove(1)), "i/o error");
