@@ -8,6 +8,7 @@
 #include "bench/bench_charset.h"
 #include "bench/bench_drum.h"
 #include "bench/bench_links.h"
+#include "bench/bench_politeness.h"
 #include "bench/bench_queue.h"
 #include "bench/bench_robots.h"
 #include "bench/bench_sim.h"
@@ -31,6 +32,7 @@ class NephilaBench : public cli::Program {
     AddCharset();
     AddDrum();
     AddQueue();
+    AddPoliteness();
     AddStore();
     AddSim();
   }
@@ -205,6 +207,22 @@ class NephilaBench : public cli::Program {
     sub->add_flag("--json", options.json, "A line of JSON for each result");
   }
 
+  void AddPoliteness() {
+    CLI::App* sub =
+        AddVerb("politeness", "What a lease costs", [this](const cli::Setup&) {
+          return RunBenchPoliteness(bench_politeness_options_, std::cout);
+        });
+    BenchPolitenessOptions& options = bench_politeness_options_;
+    sub->add_option("--hosts", options.hosts, "So many in memory")
+        ->check(CLI::Range(1, 10'000'000))
+        ->delimiter(',')
+        ->capture_default_str();
+    sub->add_option("--leases", options.leases, "How many are taken")
+        ->check(CLI::Range(1, 1'000'000'000))
+        ->capture_default_str();
+    sub->add_flag("--json", options.json, "A line of JSON for each result");
+  }
+
   Status RunQueue() {
     BenchQueueOptions& options = bench_queue_options_;
     NEPHILA_TRY(options.records, ParseCount(records_));
@@ -260,6 +278,7 @@ class NephilaBench : public cli::Program {
   BenchRobotsOptions bench_robots_options_;
   BenchLinksOptions bench_links_options_;
   BenchDrumOptions bench_drum_options_;
+  BenchPolitenessOptions bench_politeness_options_;
   BenchQueueOptions bench_queue_options_;
   BenchStoreOptions bench_store_options_;
   std::string records_ = "2M";

@@ -36,8 +36,9 @@
 // for more, whatever the numbers.
 //
 // Accounts: added = leased + parked + waiting (stats). Nothing is dropped.
-// Threads: one. Cost: O(log n) for a lease; about 350 bytes a host, 150 an
-// address, and 40 a URL with its payload on top (politeness_test.cc measures).
+// Threads: one. Cost: O(log n) for a lease, 0.6 us with a thousand hosts in
+// memory and 1.7 us with 100 000; a host with a URL of 80 bytes and a fifth of
+// an address takes 480 bytes (`nephila bench politeness`).
 #pragma once
 
 #include <array>
