@@ -35,7 +35,8 @@ std::string Records(uint64_t first, uint64_t count) {
 std::string GoldenSegment() {
   std::string bytes = SegmentHead(kSalt, 1, 3);
   BlockPacker packer(Codec::kNone);
-  for (const auto& [first, count] : {std::pair(0, 6), std::pair(6, 4)}) {
+  for (const auto& [first, count] : {std::pair<uint64_t, uint64_t>(0, 6),
+                                     std::pair<uint64_t, uint64_t>(6, 4)}) {
     const uint64_t salt = BlockSalt(kSalt, 1, bytes.size());
     AppendFrame(bytes, packer.Pack(first, count, Records(first, count)), salt);
   }
@@ -92,7 +93,7 @@ std::string GoldenLog() {
 std::string Golden(const std::string& name, const std::string& written) {
   std::ifstream file(NEPHILA_SOURCE_DIR "/testdata/disk_queue/" + name,
                      std::ios::binary);
-  const std::string golden(std::istreambuf_iterator<char>(file), {});
+  std::string golden(std::istreambuf_iterator<char>(file), {});
   if (written != golden) {
     const std::string path = ::testing::TempDir() + "/" + name;
     std::ofstream(path, std::ios::binary) << written;

@@ -68,7 +68,7 @@ Result<std::unique_ptr<QueueSet>> QueueSet::Open(FileSystem& fs,
   NEPHILA_RETURN_IF_ERROR(CheckOptions(options));
   NEPHILA_TRY(LoadedSet loaded, LoadSet(fs, dir, generation));
   auto impl = std::make_unique<Impl>(fs, dir, options, loaded.head);
-  NEPHILA_RETURN_IF_ERROR(impl->Restore(std::move(loaded)));
+  NEPHILA_RETURN_IF_ERROR(impl->Restore(loaded));
   return std::unique_ptr<QueueSet>(new QueueSet(std::move(impl)));
 }
 

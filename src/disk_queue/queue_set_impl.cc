@@ -44,7 +44,7 @@ Status QueueSet::Impl::Create() {
   return log_.Finish();
 }
 
-Status QueueSet::Impl::Restore(LoadedSet loaded) {
+Status QueueSet::Impl::Restore(LoadedSet& loaded) {
   SetState& state = loaded.state;
   generation_ = state.generation;
   next_segment_ = state.next_segment;

@@ -42,7 +42,8 @@ class QueueSet::Impl {
 
   // Commits the empty set as generation 0.
   Status Create();
-  Status Restore(LoadedSet loaded);
+  // Takes the queues out of `loaded`.
+  Status Restore(LoadedSet& loaded);
 
   Result<uint64_t> Append(uint64_t id, std::string_view record);
   Result<size_t> ReadAhead(uint64_t id, size_t max_records, const Sink& sink);

@@ -363,7 +363,8 @@ TEST_F(QueueSetTest, TheLogOfCommitsDoesNotGrowWithoutEnd) {
     EXPECT_EQ(ReadAll(*set_, 1).size(), 1U);
     uint64_t bytes = 0;
     for (const std::string& name : Names(fs_, kDir)) {
-      bytes += Must(Must(fs_.Open(kDir + "/" + name, OpenMode::kRead))->Size());
+      const std::string path = std::string(kDir).append("/").append(name);
+      bytes += Must(Must(fs_.Open(path, OpenMode::kRead))->Size());
     }
     most = std::max(most, bytes);
   }

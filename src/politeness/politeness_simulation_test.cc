@@ -413,7 +413,7 @@ class Checker {
 };
 
 TEST(PolitenessSimulationTest, NoDelayIsEverBroken) {
-  for (const uint64_t seed : {1, 2}) {
+  for (const uint64_t seed : {uint64_t{1}, uint64_t{2}}) {
     Simulation simulation(seed);
     simulation.Run();
     ASSERT_FALSE(HasFailure()) << "seed " << seed;
