@@ -6,8 +6,13 @@
 
 #include "base/text.h"
 #include "bench/bench_charset.h"
+#include "bench/bench_coding.h"
+#include "bench/bench_dns.h"
 #include "bench/bench_drum.h"
+#include "bench/bench_fetch.h"
 #include "bench/bench_links.h"
+#include "bench/bench_politeness.h"
+#include "bench/bench_queue.h"
 #include "bench/bench_robots.h"
 #include "bench/bench_sim.h"
 #include "bench/bench_store.h"
@@ -28,9 +33,14 @@ class NephilaBench : public cli::Program {
     AddRobots();
     AddLinks();
     AddCharset();
+    AddCoding();
     AddDrum();
+    AddQueue();
+    AddPoliteness();
     AddStore();
+    AddFetch();
     AddSim();
+    AddDns();
   }
 
  private:
@@ -98,6 +108,67 @@ class NephilaBench : public cli::Program {
                     "Folder of the corpus, or its html/")
         ->type_name("DIR");
     sub->add_flag("--json", bench_charset_options_.json, "Lines of JSON");
+  }
+
+  void AddFetch() {
+    CLI::App* sub =
+        AddVerb("fetch", "Downloads, by us and by a plain libcurl loop",
+                [this](const cli::Setup& setup) {
+                  return RunBenchFetch(setup, bench_fetch_options_, std::cout);
+                });
+    BenchFetchOptions& options = bench_fetch_options_;
+    sub->add_option("--mode", options.mode, "One of four, else all")
+        ->check(CLI::IsMember(
+            {"http-fresh", "http-kept", "https-fresh", "https-kept"}));
+    sub->add_option("--pages", options.pages, "In each mode")
+        ->check(CLI::Range(1, 1'000'000'000))
+        ->capture_default_str();
+    sub->add_option("--transfers", options.transfers, "At once")
+        ->check(CLI::Range(1, 100'000))
+        ->capture_default_str();
+    sub->add_option("--dir", options.folder,
+                    "Where to work, in a folder that is removed at the end")
+        ->type_name("DIR");
+    sub->add_option("--slow", options.slow,
+                    "Besides: with so many transfers that hardly move")
+        ->check(CLI::Range(0, 100'000));
+    sub->add_flag("--wrk", options.wrk, "Beside wrk, if it is installed");
+    sub->add_flag("--memory", options.memory,
+                  "Instead: memory of so many transfers at once");
+    sub->add_flag("--json", options.json, "A line of JSON for each result");
+  }
+
+  void AddCoding() {
+    CLI::App* sub =
+        AddVerb("coding", "Cost of undoing gzip, by us and by others",
+                [this](const cli::Setup&) {
+                  return RunBenchCoding(bench_coding_options_, std::cout);
+                });
+    sub->add_option("--corpus", bench_coding_options_.corpus,
+                    "Folder of the corpus, or its html/")
+        ->type_name("DIR");
+    sub->add_option("--passes", bench_coding_options_.passes,
+                    "How often all pages are undone")
+        ->check(CLI::Range(1, 1000))
+        ->capture_default_str();
+    sub->add_flag("--json", bench_coding_options_.json,
+                  "A line of JSON for each result");
+  }
+
+  void AddDns() {
+    CLI::App* sub = AddVerb("dns", "Cost of a name that is resolved",
+                            [this](const cli::Setup&) {
+                              return RunBenchDns(bench_dns_options_, std::cout);
+                            });
+    sub->add_option("--names", bench_dns_options_.names, "How many names")
+        ->check(CLI::Range(1, 300'000));
+    sub->add_option("--in-flight", bench_dns_options_.in_flight,
+                    "Questions at a time")
+        ->check(CLI::Range(1, 60'000));
+    sub->add_option("--passes", bench_dns_options_.passes,
+                    "How often all are resolved")
+        ->check(CLI::Range(1, 1000));
+    sub->add_flag("--json", bench_dns_options_.json, "A line of JSON");
   }
 
   void AddSim() {
@@ -179,6 +250,57 @@ class NephilaBench : public cli::Program {
         ->capture_default_str();
   }
 
+  void AddQueue() {
+    CLI::App* sub = AddVerb("queue", "Records through queues on disk",
+                            [this](const cli::Setup&) { return RunQueue(); });
+    BenchQueueOptions& options = bench_queue_options_;
+    sub->add_option("--records", records_, "How many, as 2M")
+        ->capture_default_str();
+    sub->add_option("--queues", options.queues, "Spread over so many queues")
+        ->check(CLI::Range(1, 1'000'000))
+        ->delimiter(',')
+        ->capture_default_str();
+    sub->add_option("--codec", queue_codec_, "Of the blocks; without one, all")
+        ->check(CLI::IsMember({"none", "lz4", "zstd"}));
+    sub->add_option("--memory", queue_memory_, "For all queues")
+        ->type_name("SIZE")
+        ->capture_default_str();
+    sub->add_option("--urls", options.urls_file,
+                    "URLs, one a line, plain or .zst")
+        ->type_name("FILE");
+    sub->add_option("--dir", options.directory,
+                    "Where to work, in a folder that is removed at the end")
+        ->type_name("DIR");
+    sub->add_flag("--json", options.json, "A line of JSON for each result");
+  }
+
+  void AddPoliteness() {
+    CLI::App* sub =
+        AddVerb("politeness", "What a lease costs", [this](const cli::Setup&) {
+          return RunBenchPoliteness(bench_politeness_options_, std::cout);
+        });
+    BenchPolitenessOptions& options = bench_politeness_options_;
+    sub->add_option("--hosts", options.hosts, "So many in memory")
+        ->check(CLI::Range(1, 10'000'000))
+        ->delimiter(',')
+        ->capture_default_str();
+    sub->add_option("--leases", options.leases, "How many are taken")
+        ->check(CLI::Range(1, 1'000'000'000))
+        ->capture_default_str();
+    sub->add_flag("--json", options.json, "A line of JSON for each result");
+  }
+
+  Status RunQueue() {
+    BenchQueueOptions& options = bench_queue_options_;
+    NEPHILA_TRY(options.records, ParseCount(records_));
+    NEPHILA_TRY(options.memory_bytes, ParseSize(queue_memory_));
+    if (!queue_codec_.empty()) {
+      NEPHILA_TRY(const Codec codec, ParseCodec(queue_codec_));
+      options.codecs = {codec};
+    }
+    return RunBenchQueue(options, std::cout);
+  }
+
   void AddStore() {
     CLI::App* sub = AddVerb(
         "store", "Cost of the archive per page", [this](const cli::Setup&) {
@@ -205,7 +327,7 @@ class NephilaBench : public cli::Program {
     NEPHILA_TRY(options.memory_bytes, ParseSize(memory_));
     NEPHILA_TRY(options.disk_bytes, ParseSize(disk_));
     if (codec_ != "auto") {
-      NEPHILA_TRY(options.codec, drum::ParseCodec(codec_));
+      NEPHILA_TRY(options.codec, ParseCodec(codec_));
     }
     NEPHILA_TRY(const uint64_t speed, ParseSize(disk_speed_));
     if (speed == 0) {
@@ -218,12 +340,20 @@ class NephilaBench : public cli::Program {
   }
 
   BenchCharsetOptions bench_charset_options_;
+  BenchFetchOptions bench_fetch_options_;
+  BenchCodingOptions bench_coding_options_;
   BenchSimOptions bench_sim_options_;
+  BenchDnsOptions bench_dns_options_;
   BenchUrlOptions bench_url_options_;
   BenchRobotsOptions bench_robots_options_;
   BenchLinksOptions bench_links_options_;
   BenchDrumOptions bench_drum_options_;
+  BenchPolitenessOptions bench_politeness_options_;
+  BenchQueueOptions bench_queue_options_;
   BenchStoreOptions bench_store_options_;
+  std::string records_ = "2M";
+  std::string queue_codec_;
+  std::string queue_memory_ = "64MiB";
   std::string links_;
   std::string preload_ = "0";
   std::string memory_ = "512MiB";

@@ -31,6 +31,7 @@ enum class Truncation : uint8_t {
   kTime,
   kDisconnect,
   kUnspecified,
+  kPool,  // it was slow, and the memory for bodies was used up
 };
 
 enum class TransferCoding : uint8_t {

@@ -33,6 +33,8 @@ std::string_view TruncationName(item::Truncation truncation) {
       return "time";
     case item::Truncation::kDisconnect:
       return "disconnect";
+    // The standard has no word for it.
+    case item::Truncation::kPool:
     case item::Truncation::kUnspecified:
       return "unspecified";
   }
