@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <utility>
 
 #include "base/file_testing.h"
@@ -20,8 +19,6 @@ QueueSetOptions SmallOptions() {
   options.codec = Codec::kLz4;
   return options;
 }
-
-bool LongTests() { return std::getenv("NEPHILA_LONG_TESTS") != nullptr; }
 
 std::string RandomRecord(Random& random, size_t max_bytes) {
   std::string record(random.Below(max_bytes + 1), 'x');
