@@ -34,21 +34,6 @@ double Seconds(std::chrono::nanoseconds time) {
   return std::chrono::duration<double>(time).count();
 }
 
-std::string_view TruncationName(item::Truncation truncation) {
-  switch (truncation) {
-    case item::Truncation::kNone:
-      return "";
-    case item::Truncation::kLength:
-      return "length";
-    case item::Truncation::kTime:
-      return "time";
-    case item::Truncation::kDisconnect:
-      return "disconnect";
-    default:
-      return "unspecified";
-  }
-}
-
 Json RobotsJson(const crawl::RobotsWord& word) {
   Json robots;
   robots["allowed"] = word.allowed;
@@ -140,7 +125,8 @@ void Print(const crawl::FetchedUrl& fetched, const FetchCmdOptions& options,
   line["outcome"] = item::FetchOutcomeName(fetched.outcome);
   if (fetched.result != nullptr && fetched.result->status != 0) {
     line["status"] = fetched.result->status;
-    std::string_view truncated = TruncationName(fetched.result->truncation);
+    std::string_view truncated =
+        item::TruncationName(fetched.result->truncation);
     if (!truncated.empty()) line["truncated"] = truncated;
   }
   line["robots"] = RobotsJson(fetched.robots);

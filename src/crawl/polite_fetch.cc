@@ -120,7 +120,6 @@ void PoliteFetch::TakeRules(Site* site, std::string_view text) {
     fetch.status = site->walk.status();
   }
   robots::Verdict verdict = robots::PolicyFor(fetch).verdict;
-  site->word.asked = true;
   site->word.verdict = robots::VerdictName(verdict);
   site->word.status = fetch.status;
   switch (verdict) {

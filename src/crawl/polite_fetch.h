@@ -30,7 +30,6 @@ namespace nephila::crawl {
 
 // What robots.txt said.
 struct RobotsWord {
-  bool asked = false;
   bool allowed = false;
   std::string rule;  // that decided, "Disallow: /x"; "" if none did
   uint32_t line = 0;

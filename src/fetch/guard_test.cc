@@ -2,10 +2,17 @@
 // it: in a network of its own, where every address there is would answer.
 
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sched.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
+#include <csignal>
+#include <cstddef>
 #include <cstdio>
 #include <fstream>
 #include <sstream>
@@ -128,16 +135,63 @@ int CheckInOwnNetwork() {
   return wrong;
 }
 
-TEST(Guard, TheKernelSeesNoConnectionToWhatIsNotPublic) {
+// How a child ended that exits with what `check` gives.
+int StatusOfChild(int (*check)()) {
   const pid_t child = fork();
-  ASSERT_GE(child, 0);
-  if (child == 0) _exit(CheckInOwnNetwork());
+  if (child == 0) _exit(check());
   int status = 0;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  return status;
+}
+
+TEST(Guard, TheKernelSeesNoConnectionToWhatIsNotPublic) {
+  const int status = StatusOfChild(CheckInOwnNetwork);
   ASSERT_TRUE(WIFEXITED(status));
-  if (WEXITSTATUS(status) == kNoNetwork) {
-    GTEST_SKIP() << "this system lets nobody have a network of his own";
+  // Where nobody may have a network of his own the next test has to do.
+  if (WEXITSTATUS(status) == kNoNetwork) return;
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+// From here on the kernel ends this process when it connects to anything.
+bool ForbidConnect() {
+  std::array<sock_filter, 4> steps = {
+      {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_connect, 0, 1),
+       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)}};
+  const sock_fprog program{steps.size(), steps.data()};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+int ConnectThoughForbidden() {
+  Engine engine;
+  engine.allow = "127.0.0.1";
+  engine.Make();
+  if (!ForbidConnect()) return 1;
+  engine.Fetch(To("127.0.0.1", 9, 1));
+  return 2;
+}
+
+int AskForWhatIsNotPublic() {
+  Engine engine;
+  engine.allow = "192.88.99.1";
+  engine.Make();
+  if (!ForbidConnect()) return 1;
+  uint64_t id = 0;
+  for (const std::string_view address : kNotPublic) {
+    const auto result = engine.Fetch(To(address, 9, ++id));
+    if (result->outcome != FetchOutcome::kAddressRefused) return 2;
   }
+  return 0;
+}
+
+TEST(Guard, TheKernelLetsNobodyConnectAndNobodyTries) {
+  const int forbidden = StatusOfChild(ConnectThoughForbidden);
+  ASSERT_TRUE(WIFSIGNALED(forbidden));
+  EXPECT_EQ(WTERMSIG(forbidden), SIGSYS);
+  const int status = StatusOfChild(AskForWhatIsNotPublic);
+  ASSERT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 

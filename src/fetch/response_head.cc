@@ -21,32 +21,11 @@ std::optional<uint64_t> NumberOf(std::string_view text) {
   return number;
 }
 
-bool IsTokenChar(char c) {
-  if (IsAlpha(c) || IsDigit(c)) return true;
-  return std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
-}
-
-bool IsToken(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), IsTokenChar);
-}
-
-std::string_view TakeLine(std::string_view* rest) {
-  const size_t end = rest->find('\n');
-  std::string_view line = rest->substr(0, end);
-  rest->remove_prefix(end == std::string_view::npos ? rest->size() : end + 1);
-  if (line.ends_with('\r')) line.remove_suffix(1);
-  return line;
-}
-
 bool IsEmptyLine(std::string_view line) {
   return line == "\n" || line == "\r\n";
 }
 
 }  // namespace
-
-bool SameFieldName(std::string_view a, std::string_view b) {
-  return EqualsIgnoreCase(a, b);
-}
 
 HeadLimits HeadLimitsOf(const config::FetchSettings& settings) {
   HeadLimits limits;
@@ -201,15 +180,16 @@ void ResponseHead::Fold(std::string_view more) {
 
 std::string_view ResponseHead::Get(std::string_view name) const {
   for (const HeadField& field : fields_) {
-    if (SameFieldName(field.name, name)) return field.value;
+    if (EqualsIgnoreCase(field.name, name)) return field.value;
   }
   return {};
 }
 
 bool ResponseHead::Has(std::string_view name) const {
-  return std::any_of(
-      fields_.begin(), fields_.end(),
-      [&](const HeadField& field) { return SameFieldName(field.name, name); });
+  return std::any_of(fields_.begin(), fields_.end(),
+                     [&](const HeadField& field) {
+                       return EqualsIgnoreCase(field.name, name);
+                     });
 }
 
 std::string ResponseHead::Combined(std::string_view name) const {

@@ -22,6 +22,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/ascii.h"
 #include "base/clock.h"
 #include "config/settings.h"
 
@@ -123,13 +124,10 @@ class ResponseHead {
   size_t malformed_lines_ = 0;
 };
 
-// Whether two names of fields are the same.
-bool SameFieldName(std::string_view a, std::string_view b);
-
 template <typename F>
 void ResponseHead::ForEach(std::string_view name, F&& take) const {
   for (const HeadField& field : fields_) {
-    if (SameFieldName(field.name, name)) take(field.value);
+    if (EqualsIgnoreCase(field.name, name)) take(field.value);
   }
 }
 

@@ -8,14 +8,9 @@
 namespace nephila::fetch {
 namespace {
 
-constexpr bool IsTokenChar(char c) {
-  return c > ' ' && c < '\x7f' &&
-         std::string_view("\"(),/:;<=>?@[\\]{}*").find(c) ==
-             std::string_view::npos;
-}
-
-bool IsToken(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), IsTokenChar);
+// A star alone stands for something else.
+bool IsPartOfType(std::string_view text) {
+  return IsToken(text) && text.find('*') == std::string_view::npos;
 }
 
 }  // namespace
@@ -31,8 +26,8 @@ Result<Wanted> Wanted::Make(std::span<const std::string> types,
         slash == std::string::npos ? std::string_view()
                                    : std::string_view(type).substr(slash + 1);
     const bool any = subtype == "*";
-    if (!IsToken(std::string_view(type).substr(0, slash)) ||
-        (!any && !IsToken(subtype))) {
+    if (!IsPartOfType(std::string_view(type).substr(0, slash)) ||
+        (!any && !IsPartOfType(subtype))) {
       return Unexpected(Error{ErrorCode::kInvalidArgument,
                               "fetch.accept_types: \"" +
                                   EscapeForTerminal(type) +

@@ -34,6 +34,9 @@ enum class Truncation : uint8_t {
   kPool,  // it was slow, and the memory for bodies was used up
 };
 
+// As WARC-Truncated has it; "" for kNone.
+std::string_view TruncationName(Truncation truncation);
+
 enum class TransferCoding : uint8_t {
   kRemoved,  // the body is the payload
   kChunked,  // the body holds the chunks as they came (RFC 9112 s7.1)
