@@ -40,9 +40,7 @@ struct Stop {
 
 // Set in the environment, NEPHILA_LONG_TESTS makes tests that walk through
 // many places with a stride go to every place.
-inline bool LongTests() {
-  return std::getenv("NEPHILA_LONG_TESTS") != nullptr;
-}
+inline bool LongTests() { return std::getenv("NEPHILA_LONG_TESTS") != nullptr; }
 
 // For a walk with about so many stops; all of them if NEPHILA_LONG_TESTS asks
 // for that. Odd, so that all ways come with all kinds of operations.
