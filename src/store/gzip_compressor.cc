@@ -26,13 +26,13 @@ void AppendStoredBlock(std::string_view bytes, bool last, std::string* out) {
 
 }  // namespace
 
-void GzipCompressor::Begin(uint64_t /*total_bytes*/, std::string* out) {
+void GzipCompressor::Begin(uint64_t total_bytes, std::string* out) {
   out_ = out;
   storing_ = false;
   crc_ = 0;
   size_ = 0;
   out_->append(kHeader);
-  BeginBlocks();
+  BeginBlocks(total_bytes);
 }
 
 void GzipCompressor::Add(std::string_view bytes, Effort effort) {

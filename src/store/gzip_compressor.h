@@ -21,7 +21,7 @@ class GzipCompressor : public Compressor {
 
  protected:
   // Forgets whatever was begun before.
-  virtual void BeginBlocks() = 0;
+  virtual void BeginBlocks(uint64_t total_bytes) = 0;
   // May keep bytes back.
   virtual void AddToBlocks(std::string_view bytes, std::string* out) = 0;
   // Writes what was kept back and ends at a whole byte, before stored blocks.

@@ -15,6 +15,10 @@ namespace {
 // Larger than what most pages become, small enough for the fast cache.
 constexpr size_t kStageBytes = size_t{16} * 1024;
 
+// A code of its own is not worth its making for a record as short as a request
+// or metadata: level 0 has one code for all, made for web text.
+constexpr uint64_t kFewBytes = 1536;
+
 size_t LevelBufferBytes(int level) {
   switch (level) {
     case 1:
@@ -30,16 +34,18 @@ size_t LevelBufferBytes(int level) {
 
 class IsalCompressor final : public GzipCompressor {
  public:
-  explicit IsalCompressor(int level) : level_buffer_(LevelBufferBytes(level)) {
+  explicit IsalCompressor(int level)
+      : level_(static_cast<uint32_t>(level)),
+        level_buffer_(LevelBufferBytes(level)) {
     isal_deflate_init(&stream_);
-    stream_.level = static_cast<uint32_t>(level);
     stream_.level_buf = level_buffer_.data();
     stream_.level_buf_size = static_cast<uint32_t>(level_buffer_.size());
     stream_.gzip_flag = IGZIP_DEFLATE;
   }
 
  private:
-  void BeginBlocks() override {
+  void BeginBlocks(uint64_t total_bytes) override {
+    stream_.level = total_bytes < kFewBytes ? 0 : level_;
     isal_deflate_reset(&stream_);
     stream_.flush = NO_FLUSH;
     stream_.end_of_stream = 0;
@@ -80,6 +86,7 @@ class IsalCompressor final : public GzipCompressor {
     NEPHILA_CHECK(stream_.avail_in == 0);
   }
 
+  const uint32_t level_;
   std::vector<uint8_t> level_buffer_;
   isal_zstream stream_;
   std::array<uint8_t, kStageBytes> stage_;

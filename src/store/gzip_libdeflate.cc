@@ -18,7 +18,7 @@ class LibdeflateCompressor final : public GzipCompressor {
   }
 
  private:
-  void BeginBlocks() override { input_.clear(); }
+  void BeginBlocks(uint64_t /*total_bytes*/) override { input_.clear(); }
 
   void AddToBlocks(std::string_view bytes, std::string* /*out*/) override {
     input_ += bytes;

@@ -25,7 +25,7 @@ class ZlibCompressor final : public GzipCompressor {
   ~ZlibCompressor() override { deflateEnd(&stream_); }
 
  private:
-  void BeginBlocks() override {
+  void BeginBlocks(uint64_t /*total_bytes*/) override {
     const int result = deflateReset(&stream_);
     NEPHILA_CHECK(result == Z_OK);
   }
