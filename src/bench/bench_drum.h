@@ -7,8 +7,8 @@
 #include <optional>
 #include <string>
 
+#include "base/codec.h"
 #include "base/result.h"
-#include "drum/codec.h"
 #include "model/store_model.h"
 
 namespace nephila::bench {
@@ -20,10 +20,10 @@ struct BenchDrumOptions {
   uint64_t preload = 0;
   uint64_t memory_bytes = uint64_t{512} << 20;
   uint64_t disk_bytes = uint64_t{4} << 30;
-  int threads = 2;  // of the store, in the background
-  std::optional<drum::Codec> codec = std::nullopt;  // of our store; else chosen
-  bool page_cache = false;  // our store without direct I/O
-  std::string text_file;    // instead of pages of the corpus
+  int threads = 2;                            // of the store, in the background
+  std::optional<Codec> codec = std::nullopt;  // of our store; else chosen
+  bool page_cache = false;                    // our store without direct I/O
+  std::string text_file;                      // instead of pages of the corpus
   bool shuffled = false;
   std::string directory;  // default: one below the current, removed at the end
   bool json = false;

@@ -89,7 +89,7 @@ TEST_F(BenchDrumTest, RunsOurStoreUnlessAskedForAnother) {
 }
 
 TEST_F(BenchDrumTest, ACodecOfOnesChoiceIsTheStoresAndTheSamples) {
-  options_.codec = drum::Codec::kNone;
+  options_.codec = Codec::kNone;
   options_.threads = 1;
   nlohmann::json line = Run();
   EXPECT_NEAR(line["text_ratio"], 1, 0.05);

@@ -85,7 +85,7 @@ TEST(HitRates, ACachePaysIfTheDiskIsSlowAndNotIfItIsFast) {
   EXPECT_EQ(Lines(options).back()["pays"], true);
   // Nothing to save: neither disk nor, without a codec, much of the CPU.
   options.machine.disk_bytes_per_s = 1e15;
-  options.codec = drum::Codec::kNone;
+  options.codec = Codec::kNone;
   options.shuffled = true;
   EXPECT_EQ(Lines(options).back()["pays"], false);
 }

@@ -29,7 +29,7 @@ Result<Source> MakeSource(const BenchDrumOptions& options) {
 Result<TextSample> SampleTextOf(const BenchDrumOptions& options) {
   NEPHILA_TRY(Source source, MakeSource(options));
   TextSampleOptions sample;
-  sample.codec = options.codec.value_or(drum::Codec::kZstd);
+  sample.codec = options.codec.value_or(Codec::kZstd);
   sample.max_links = std::min(sample.max_links, options.links);
   sample.hash_seed = kHashSeed;
   return SampleText(source.links.get(), sample);

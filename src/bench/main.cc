@@ -205,7 +205,7 @@ class NephilaBench : public cli::Program {
     NEPHILA_TRY(options.memory_bytes, ParseSize(memory_));
     NEPHILA_TRY(options.disk_bytes, ParseSize(disk_));
     if (codec_ != "auto") {
-      NEPHILA_TRY(options.codec, drum::ParseCodec(codec_));
+      NEPHILA_TRY(options.codec, ParseCodec(codec_));
     }
     NEPHILA_TRY(const uint64_t speed, ParseSize(disk_speed_));
     if (speed == 0) {

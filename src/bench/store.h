@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/codec.h"
 #include "base/result.h"
-#include "drum/codec.h"
 
 namespace nephila::bench {
 
@@ -46,8 +46,8 @@ struct StoreOptions {
   uint64_t expected_keys = 0;  // at the end, for who sizes tables by it
   int threads = 2;             // at most, in the background
   uint64_t hash_seed = 0;      // a link's key is KeyedHash(text, hash_seed)
-  std::optional<drum::Codec> codec = std::nullopt;  // of our own; else chosen
-  bool page_cache = false;  // our own without direct I/O
+  std::optional<Codec> codec = std::nullopt;  // of our own; else chosen
+  bool page_cache = false;                    // our own without direct I/O
   UniqueSink* sink = nullptr;
   // Asked now and then while preloading, with the keys loaded so far; false
   // ends it with kStopped.

@@ -35,7 +35,7 @@ struct Block {
 // Packs blocks and adds up.
 class Packer {
  public:
-  explicit Packer(drum::Codec codec) : codec_(codec) {}
+  explicit Packer(Codec codec) : codec_(codec) {}
 
   // Leaves the block empty.
   Status Pack(Block* block) {
@@ -70,9 +70,9 @@ class Packer {
   }
 
  private:
-  const drum::Codec codec_;
-  drum::Compressor packer_;
-  drum::Decompressor unpacker_;
+  const Codec codec_;
+  Compressor packer_;
+  Decompressor unpacker_;
   std::string packed_;
   std::string unpacked_;
   uint64_t links_ = 0;

@@ -10,14 +10,14 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/codec.h"
 #include "base/result.h"
 #include "bench/link_stream.h"
-#include "drum/codec.h"
 
 namespace nephila::bench {
 
 struct TextSampleOptions {
-  drum::Codec codec = drum::Codec::kZstd;
+  Codec codec = Codec::kZstd;
   size_t block_bytes = size_t{1} << 20;
   size_t arrival_bytes = size_t{64} << 20;  // of the sample in arrival order
   uint64_t max_links = 12'000'000;          // to look at, for either order

@@ -59,7 +59,7 @@ TEST(SampleText, IsBytesOfTextOverPackedBytes) {
 TEST(SampleText, WithoutACodecOnlyTheByteBetweenLinksCounts) {
   Cycle links(1'000'000);
   TextSampleOptions options = SmallBlocks();
-  options.codec = drum::Codec::kNone;
+  options.codec = Codec::kNone;
   EXPECT_NEAR((*SampleText(&links, options)).arrival_order.ratio, 32.0 / 33,
               1e-9);
 }

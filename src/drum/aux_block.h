@@ -25,9 +25,9 @@
 
 #include "base/bytes.h"
 #include "base/check.h"
+#include "base/codec.h"
 #include "base/result.h"
 #include "drum/block_file.h"
-#include "drum/codec.h"
 
 namespace nephila::drum {
 

@@ -22,11 +22,11 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/codec.h"
 #include "base/file.h"
 #include "base/result.h"
 #include "drum/aux_block.h"
 #include "drum/block_file.h"
-#include "drum/codec.h"
 #include "drum/codec_chooser.h"
 #include "drum/plan.h"
 #include "drum/rule.h"

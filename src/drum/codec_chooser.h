@@ -12,9 +12,9 @@
 #include <optional>
 #include <string_view>
 
+#include "base/codec.h"
 #include "base/mutex.h"
 #include "drum/block_file.h"
-#include "drum/codec.h"
 
 namespace nephila::drum {
 

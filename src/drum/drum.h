@@ -37,10 +37,10 @@
 #include <string_view>
 
 #include "base/clock.h"
+#include "base/codec.h"
 #include "base/file.h"
 #include "base/result.h"
 #include "base/workers.h"
-#include "drum/codec.h"
 #include "drum/rule.h"
 #include "drum/scan.h"
 #include "drum/value.h"

@@ -1,4 +1,4 @@
-#include "drum/codec.h"
+#include "base/codec.h"
 
 #include <lz4.h>
 #include <zstd.h>
@@ -11,7 +11,7 @@
 
 #include "base/check.h"
 
-namespace nephila::drum {
+namespace nephila {
 namespace {
 
 constexpr std::array<std::string_view, kCodecs> kNames = {"none", "lz4",
@@ -171,4 +171,4 @@ size_t Decompressor::memory_bytes() const {
   return ZSTD_sizeof_DCtx(zstd_.get());
 }
 
-}  // namespace nephila::drum
+}  // namespace nephila

@@ -1,4 +1,4 @@
-#include "drum/codec.h"
+#include "base/codec.h"
 
 #include <algorithm>
 #include <string>
@@ -8,7 +8,7 @@
 #include "base/random.h"
 #include "gtest/gtest.h"
 
-namespace nephila::drum {
+namespace nephila {
 namespace {
 
 constexpr Codec kAll[] = {Codec::kNone, Codec::kLz4, Codec::kZstd};
@@ -151,4 +151,4 @@ TEST(Codec, ContextsAreMadeWhenNeededAndCounted) {
 }
 
 }  // namespace
-}  // namespace nephila::drum
+}  // namespace nephila

@@ -3,7 +3,7 @@
 // One call a block, no streams: a block is decoded only if its size is known
 // from elsewhere, and anything that does not come out as exactly that many
 // bytes is kCorruption. Hostile input costs no more than those bytes. zstd is
-// at level 1 and without its own checksum, as every block has one (block_file).
+// at level 1 and without its own checksum, as every block of ours has one.
 //
 // Threads: one per object. What zstd needs (see memory_bytes) is made when the
 // codec is first used and kept, as making it costs more than a small block.
@@ -22,7 +22,7 @@
 struct ZSTD_CCtx_s;
 struct ZSTD_DCtx_s;
 
-namespace nephila::drum {
+namespace nephila {
 
 // The values are on disk.
 enum class Codec : uint8_t { kNone = 0, kLz4 = 1, kZstd = 2 };
@@ -83,4 +83,4 @@ class Decompressor {
   std::unique_ptr<ZSTD_DCtx_s, Free> zstd_;
 };
 
-}  // namespace nephila::drum
+}  // namespace nephila

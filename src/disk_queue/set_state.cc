@@ -1,0 +1,163 @@
+#include "disk_queue/set_state.h"
+
+#include <set>
+#include <utility>
+
+namespace nephila::disk_queue {
+namespace {
+
+// Ordinals, bytes and offsets are far below: their sums do not wrap.
+constexpr uint64_t kMost = uint64_t{1} << 62;
+
+enum class QueueChange : uint8_t { kRemoved = 0, kIs = 1 };
+
+Result<std::vector<Segment>, ReadError> ReadSegments(ByteReader& reader) {
+  NEPHILA_TRY(const uint64_t count, reader.Varint());
+  std::vector<Segment> segments;
+  for (uint64_t i = 0; i < count; ++i) {
+    Segment segment;
+    NEPHILA_TRY(segment.number, reader.Varint());
+    NEPHILA_TRY(segment.end, reader.Varint());
+    segments.push_back(segment);
+  }
+  return segments;
+}
+
+// What a commit adds to the tail of before. False if it does not fit there.
+bool ExtendTail(QueueState& queue, uint64_t begin, uint64_t from,
+                std::string_view bytes) {
+  const uint64_t end = queue.tail_begin + queue.tail.size();
+  if (begin < queue.tail_begin || begin >= kMost) return false;
+  if (begin >= end) {
+    if (from != begin) return false;
+    queue.tail.assign(bytes);
+  } else {
+    if (from != end) return false;
+    queue.tail.erase(0, begin - queue.tail_begin);
+    queue.tail.append(bytes);
+  }
+  queue.tail_begin = begin;
+  return true;
+}
+
+Result<bool, ReadError> ApplyQueue(ByteReader& reader, SetState& state) {
+  NEPHILA_TRY(const uint64_t id, reader.Varint());
+  NEPHILA_TRY(const uint8_t change, reader.U8());
+  if (change == static_cast<uint8_t>(QueueChange::kRemoved)) {
+    return state.queues.erase(id) == 1;
+  }
+  if (change != static_cast<uint8_t>(QueueChange::kIs)) return false;
+  QueueState& queue = state.queues[id];
+  NEPHILA_TRY(queue.first, reader.Varint());
+  NEPHILA_TRY(queue.next, reader.Varint());
+  NEPHILA_TRY(queue.segments, ReadSegments(reader));
+  NEPHILA_TRY(queue.offset, reader.Varint());
+  NEPHILA_TRY(queue.tail_first, reader.Varint());
+  NEPHILA_TRY(const uint64_t begin, reader.Varint());
+  NEPHILA_TRY(const uint64_t from, reader.Varint());
+  NEPHILA_TRY(const std::string_view tail, reader.Sized());
+  return ExtendTail(queue, begin, from, tail);
+}
+
+Result<bool, ReadError> Apply(ByteReader& reader, SetState& state) {
+  NEPHILA_TRY(const uint8_t whole, reader.U8());
+  if (whole > 1) return false;
+  if (whole == 1) state.queues.clear();
+  NEPHILA_TRY(state.generation, reader.Varint());
+  NEPHILA_TRY(state.next_segment, reader.Varint());
+  NEPHILA_TRY(const uint64_t retired, reader.Varint());
+  state.retired.clear();
+  for (uint64_t i = 0; i < retired; ++i) {
+    RetiredSegment segment;
+    NEPHILA_TRY(segment.number, reader.Varint());
+    NEPHILA_TRY(segment.last_named, reader.Varint());
+    state.retired.push_back(segment);
+  }
+  NEPHILA_TRY(const uint64_t queues, reader.Varint());
+  for (uint64_t i = 0; i < queues; ++i) {
+    NEPHILA_TRY(const bool applied, ApplyQueue(reader, state));
+    if (!applied) return false;
+  }
+  return reader.AtEnd();
+}
+
+bool QueueMakesSense(const QueueState& queue, uint64_t next_segment,
+                     std::set<uint64_t>& numbers) {
+  if (queue.first > queue.next || queue.tail_first > queue.next ||
+      queue.next >= kMost) {
+    return false;
+  }
+  for (const Segment& segment : queue.segments) {
+    if (segment.number >= next_segment || segment.end <= kSegmentHeadBytes ||
+        segment.end >= kMost || !numbers.insert(segment.number).second) {
+      return false;
+    }
+  }
+  if (queue.segments.empty()) {
+    if (queue.offset != 0 || queue.first < queue.tail_first) return false;
+  } else if (queue.offset < kSegmentHeadBytes ||
+             queue.offset > queue.segments.front().end) {
+    return false;
+  }
+  return CountRecords(queue.tail) == queue.next - queue.tail_first;
+}
+
+}  // namespace
+
+void AppendCommitHead(ByteWriter& writer, const CommitHead& head) {
+  writer.U8(head.whole ? 1 : 0);
+  writer.Varint(head.generation);
+  writer.Varint(head.next_segment);
+  writer.Varint(head.retired.size());
+  for (const RetiredSegment& segment : head.retired) {
+    writer.Varint(segment.number);
+    writer.Varint(segment.last_named);
+  }
+  writer.Varint(head.queues);
+}
+
+void AppendRemovedQueue(ByteWriter& writer, uint64_t id) {
+  writer.Varint(id);
+  writer.U8(static_cast<uint8_t>(QueueChange::kRemoved));
+}
+
+void AppendQueue(ByteWriter& writer, uint64_t id, const QueueState& queue,
+                 uint64_t tail_from, std::string_view tail) {
+  writer.Varint(id);
+  writer.U8(static_cast<uint8_t>(QueueChange::kIs));
+  writer.Varint(queue.first);
+  writer.Varint(queue.next);
+  writer.Varint(queue.segments.size());
+  for (const Segment& segment : queue.segments) {
+    writer.Varint(segment.number);
+    writer.Varint(segment.end);
+  }
+  writer.Varint(queue.offset);
+  writer.Varint(queue.tail_first);
+  writer.Varint(queue.tail_begin);
+  writer.Varint(tail_from);
+  writer.Sized(tail);
+}
+
+bool ApplyCommit(std::string_view commit, SetState& state) {
+  ByteReader reader(commit);
+  const auto applied = Apply(reader, state);
+  return applied.has_value() && *applied;
+}
+
+bool MakesSense(const SetState& state) {
+  std::set<uint64_t> numbers;
+  for (const auto& [id, queue] : state.queues) {
+    if (!QueueMakesSense(queue, state.next_segment, numbers)) return false;
+  }
+  for (const RetiredSegment& segment : state.retired) {
+    if (segment.number >= state.next_segment ||
+        segment.last_named >= state.generation ||
+        !numbers.insert(segment.number).second) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace nephila::disk_queue
