@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/text.h"
+#include "bench/bench_budget.h"
 #include "bench/bench_charset.h"
 #include "bench/bench_drum.h"
 #include "bench/bench_links.h"
@@ -29,6 +30,7 @@ class NephilaBench : public cli::Program {
     AddLinks();
     AddCharset();
     AddDrum();
+    AddBudget();
     AddStore();
     AddSim();
   }
@@ -179,6 +181,30 @@ class NephilaBench : public cli::Program {
         ->capture_default_str();
   }
 
+  void AddBudget() {
+    CLI::App* sub =
+        AddVerb("budget", "Moves of a URL on disk by queues that double",
+                [this](const cli::Setup&) {
+                  return RunBenchBudget(bench_budget_options_, std::cout);
+                });
+    BenchBudgetOptions& options = bench_budget_options_;
+    sub->add_option("--pages", options.pages, "Pages that are crawled")
+        ->capture_default_str();
+    sub->add_option("--domains", options.domains, "Domains of the web")
+        ->check(CLI::Range(1, 100'000'000))
+        ->capture_default_str();
+    sub->add_option("--links", options.links, "New URLs a page")
+        ->check(CLI::Range(1.0, 1000.0))
+        ->capture_default_str();
+    sub->add_option("--budget", options.budget, "Of each domain")
+        ->check(CLI::Range(1, 1'000'000))
+        ->capture_default_str();
+    sub->add_option("--dir", options.directory,
+                    "Where to work, in a folder that is removed at the end")
+        ->type_name("DIR");
+    sub->add_flag("--json", options.json, "A line of JSON for each result");
+  }
+
   void AddStore() {
     CLI::App* sub = AddVerb(
         "store", "Cost of the archive per page", [this](const cli::Setup&) {
@@ -223,6 +249,7 @@ class NephilaBench : public cli::Program {
   BenchRobotsOptions bench_robots_options_;
   BenchLinksOptions bench_links_options_;
   BenchDrumOptions bench_drum_options_;
+  BenchBudgetOptions bench_budget_options_;
   BenchStoreOptions bench_store_options_;
   std::string links_;
   std::string preload_ = "0";

@@ -236,6 +236,7 @@ Status Budget::AppendPlaced() {
     static_cast<void>(ordinal);
     ++(IsFailedQueue(placed.queue) ? in_failed_ : in_queues_);
     --in_drum_;
+    ++queue_writes_;
     if (placed.of_split) rounds_.SplitDelivered();
     placed_.pop_front();
   }
@@ -276,6 +277,7 @@ Result<size_t> Budget::SplitStep(size_t max_urls) {
     queues_->Release(failed, rescued_.front().ordinal + 1);
     rescued_.pop_front();
     --in_failed_;
+    ++queue_reads_;
     rounds_.SplitAdded();
     ++added;
   }
@@ -361,6 +363,7 @@ Result<size_t> Budget::Take(size_t max_urls, const BudgetSink& sink) {
                                     });
     if (count > 0) queue_had_urls_ = true;
     in_queues_ -= count;
+    queue_reads_ += count;
     account_.Out(count);
     account_.Hold(-static_cast<int64_t>(count));
     taken += count;
@@ -406,6 +409,8 @@ BudgetStats Budget::stats() const {
   stats.in_queues = in_queues_;
   stats.in_failed = in_failed_;
   stats.queue_time = queue_time_;
+  stats.queue_writes = queue_writes_;
+  stats.queue_reads = queue_reads_;
   stats.drum = drum_->stats();
   stats.queue_set = queues_->stats();
   return stats;

@@ -74,6 +74,9 @@ struct BudgetStats {
   uint64_t in_queues = 0;                  // numbered ones
   uint64_t in_failed = 0;                  // Q_F
   std::chrono::nanoseconds queue_time{0};  // T
+  // Of URLs, since it was opened: what Theorems 6 and 7 count.
+  uint64_t queue_writes = 0;
+  uint64_t queue_reads = 0;
   drum::DrumStats drum;
   disk_queue::QueueSetStats queue_set;
 };
@@ -172,6 +175,8 @@ class Budget {
   uint64_t in_drum_ = 0;
   uint64_t in_queues_ = 0;
   uint64_t in_failed_ = 0;
+  uint64_t queue_writes_ = 0;
+  uint64_t queue_reads_ = 0;
 
   // Of the queue that is read, and of those before it.
   MonoTime queue_began_;
