@@ -11,6 +11,7 @@
 #include "bench/bench_links.h"
 #include "bench/bench_robots.h"
 #include "bench/bench_sim.h"
+#include "bench/bench_spam.h"
 #include "bench/bench_store.h"
 #include "bench/bench_url.h"
 #include "bench/hit_rates.h"
@@ -31,6 +32,7 @@ class NephilaBench : public cli::Program {
     AddCharset();
     AddDrum();
     AddBudget();
+    AddSpam();
     AddStore();
     AddSim();
   }
@@ -205,6 +207,31 @@ class NephilaBench : public cli::Program {
     sub->add_flag("--json", options.json, "A line of JSON for each result");
   }
 
+  void AddSpam() {
+    CLI::App* sub =
+        AddVerb("spam", "Budgets against link farms, beside breadth-first",
+                [this](const cli::Setup&) {
+                  return RunBenchSpam(bench_spam_options_, std::cout);
+                });
+    BenchSpamOptions& options = bench_spam_options_;
+    sub->add_option("--pages", options.pages, "Pages that are crawled")
+        ->capture_default_str();
+    sub->add_option("--hosts", options.hosts, "Good hosts of the web")
+        ->check(CLI::Range(1000, 100'000'000))
+        ->capture_default_str();
+    sub->add_option("--ring", options.rings,
+                    "Domains of a farm, which link to each other; several "
+                    "are run in turn")
+        ->capture_default_str();
+    sub->add_option("--top-k", options.top_k,
+                    "reputation.top_k, a number or a share")
+        ->capture_default_str();
+    sub->add_option("--dir", options.directory,
+                    "Where to work, in a folder that is removed at the end")
+        ->type_name("DIR");
+    sub->add_flag("--json", options.json, "A line of JSON for each result");
+  }
+
   void AddStore() {
     CLI::App* sub = AddVerb(
         "store", "Cost of the archive per page", [this](const cli::Setup&) {
@@ -250,6 +277,7 @@ class NephilaBench : public cli::Program {
   BenchLinksOptions bench_links_options_;
   BenchDrumOptions bench_drum_options_;
   BenchBudgetOptions bench_budget_options_;
+  BenchSpamOptions bench_spam_options_;
   BenchStoreOptions bench_store_options_;
   std::string links_;
   std::string preload_ = "0";

@@ -6,6 +6,10 @@
 // Threads: one. Cost: some bytes a number.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
 #include "base/bytes.h"
 #include "base/metrics.h"
 
