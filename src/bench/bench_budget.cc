@@ -29,6 +29,7 @@ using item::Admission;
 
 constexpr size_t kUrlsPerTurn = 1000;
 constexpr uint64_t kPagesPerCommit = 50'000;
+constexpr uint64_t kDryTurnsPerCommit = 64;
 
 // The n-th URL of the crawl, as text of the usual length.
 void MakeRecord(uint64_t n, uint64_t domain, std::string& bytes) {
@@ -133,6 +134,8 @@ class GrowingCrawl {
     if (taken == 0 && moved == 0) {
       NEPHILA_RETURN_IF_ERROR(budget_->Flush());
       NEPHILA_RETURN_IF_ERROR(budget_->Wait());
+      // A store that is full may wait for a commit.
+      if (++dry_turns_ % kDryTurnsPerCommit == 0) return Commit();
     }
     if (pages_ - committed_ < kPagesPerCommit) return {};
     committed_ = pages_;
@@ -176,6 +179,7 @@ class GrowingCrawl {
   uint64_t next_url_ = 0;
   uint64_t pages_ = 0;
   uint64_t committed_ = 0;
+  uint64_t dry_turns_ = 0;
   double links_due_ = 0;
   uint64_t splits_ = 0;
   Mark mark_;

@@ -26,6 +26,8 @@ constexpr size_t kPagesPerTurn = 500;
 constexpr size_t kUrlsPerStep = 10'000;
 constexpr uint64_t kStageMemory = uint64_t{32} << 20;
 constexpr uint64_t kStageDisk = uint64_t{512} << 20;
+// Stores that are full may wait for a commit.
+constexpr uint64_t kDryTurnsPerCommit = 64;
 constexpr uint64_t kFewestDomains = 5;
 // Home pages of the best known domains.
 constexpr uint64_t kSeeds = 100;
@@ -137,6 +139,9 @@ class Budgeted final : public CrawlFrontier {
       NEPHILA_RETURN_IF_ERROR(budget_->Flush());
       NEPHILA_RETURN_IF_ERROR(seen_->Wait());
       NEPHILA_RETURN_IF_ERROR(budget_->Wait());
+      if (++dry_turns_ % kDryTurnsPerCommit == 0) {
+        NEPHILA_RETURN_IF_ERROR(Commit());
+      }
     }
   }
 
@@ -196,6 +201,7 @@ class Budgeted final : public CrawlFrontier {
   std::unique_ptr<seen::Seen> seen_;
   std::unique_ptr<reputation::Reputation> reputation_;
   std::unique_ptr<budget::Budget> budget_;
+  uint64_t dry_turns_ = 0;
 };
 
 std::vector<SpamPage> SeedsOf(const SpamWeb& web) {

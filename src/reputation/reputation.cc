@@ -20,12 +20,6 @@ constexpr uint64_t kEdgeSalt = 0xA0761D6478BD642F;
 // Of the memory: links repeat a lot within a few pages and little afterwards.
 constexpr uint64_t kCacheShare = 16;
 
-std::string KeyBytes(url::PldKey key) {
-  std::string bytes;
-  ByteWriter(bytes).U64(key.value);
-  return bytes;
-}
-
 // Sums up by domain, in the order of the first edge of each.
 class CountingReceiver final : public drum::Receiver {
  public:
@@ -124,9 +118,12 @@ bool Reputation::Restore(std::string_view state) {
 }
 
 // In the shard of the domain that is linked to, as its record is.
-uint64_t Reputation::EdgeKey(const DomainPair& link) const {
-  const uint64_t hash = KeyedHash(KeyBytes(link.from) + KeyBytes(link.to),
-                                  options_.seed ^ kEdgeSalt);
+uint64_t Reputation::EdgeKey(const DomainPair& link) {
+  edge_.clear();
+  ByteWriter writer(edge_);
+  writer.U64(link.from.value);
+  writer.U64(link.to.value);
+  const uint64_t hash = KeyedHash(edge_, options_.seed ^ kEdgeSalt);
   return (hash & ~url::kShardMask) | link.to.shard();
 }
 
@@ -144,10 +141,9 @@ Result<Admission> Reputation::Add(const DomainPair& link) {
     account_.Drop(DropReason::kDuplicate);
     return Admission::kTaken;
   }
-  const std::string to = KeyBytes(link.to);
   drum::Tuple tuple;
   tuple.key = key;
-  tuple.aux = to;
+  tuple.aux = std::string_view(edge_).substr(sizeof(link.from.value));
   if (Status added = drum_->Add(tuple); !added) {
     if (added.error().code == ErrorCode::kBusy) return Admission::kFull;
     return Unexpected(std::move(added).error());

@@ -112,7 +112,8 @@ class Reputation {
 
   static Result<std::unique_ptr<Reputation>> Make(ReputationOptions options);
   drum::DrumOptions MakeDrumOptions() const;
-  uint64_t EdgeKey(const DomainPair& link) const;
+  // Leaves both keys of the link in edge_.
+  uint64_t EdgeKey(const DomainPair& link);
   Result<size_t> HandOn(const InDegreeSink& sink);
   Status Take(size_t max_edges);
   bool Restore(std::string_view state);
@@ -123,6 +124,7 @@ class Reputation {
   uint64_t cache_hits_ = 0;
   std::unique_ptr<drum::Drum> drum_;
   std::deque<InDegree> waiting_;  // counted, and not taken yet
+  std::string edge_;
   DegreeHistogram histogram_;
   StageAccount account_{"reputation", kDropReasonNames};
 };
