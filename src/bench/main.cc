@@ -9,6 +9,8 @@
 #include "bench/bench_charset.h"
 #include "bench/bench_drum.h"
 #include "bench/bench_links.h"
+#include "bench/bench_politeness.h"
+#include "bench/bench_queue.h"
 #include "bench/bench_robots.h"
 #include "bench/bench_sim.h"
 #include "bench/bench_spam.h"
@@ -33,6 +35,8 @@ class NephilaBench : public cli::Program {
     AddDrum();
     AddBudget();
     AddSpam();
+    AddQueue();
+    AddPoliteness();
     AddStore();
     AddSim();
   }
@@ -183,6 +187,57 @@ class NephilaBench : public cli::Program {
         ->capture_default_str();
   }
 
+  void AddQueue() {
+    CLI::App* sub = AddVerb("queue", "Records through queues on disk",
+                            [this](const cli::Setup&) { return RunQueue(); });
+    BenchQueueOptions& options = bench_queue_options_;
+    sub->add_option("--records", records_, "How many, as 2M")
+        ->capture_default_str();
+    sub->add_option("--queues", options.queues, "Spread over so many queues")
+        ->check(CLI::Range(1, 1'000'000))
+        ->delimiter(',')
+        ->capture_default_str();
+    sub->add_option("--codec", queue_codec_, "Of the blocks; without one, all")
+        ->check(CLI::IsMember({"none", "lz4", "zstd"}));
+    sub->add_option("--memory", queue_memory_, "For all queues")
+        ->type_name("SIZE")
+        ->capture_default_str();
+    sub->add_option("--urls", options.urls_file,
+                    "URLs, one a line, plain or .zst")
+        ->type_name("FILE");
+    sub->add_option("--dir", options.directory,
+                    "Where to work, in a folder that is removed at the end")
+        ->type_name("DIR");
+    sub->add_flag("--json", options.json, "A line of JSON for each result");
+  }
+
+  void AddPoliteness() {
+    CLI::App* sub =
+        AddVerb("politeness", "What a lease costs", [this](const cli::Setup&) {
+          return RunBenchPoliteness(bench_politeness_options_, std::cout);
+        });
+    BenchPolitenessOptions& options = bench_politeness_options_;
+    sub->add_option("--hosts", options.hosts, "So many in memory")
+        ->check(CLI::Range(1, 10'000'000))
+        ->delimiter(',')
+        ->capture_default_str();
+    sub->add_option("--leases", options.leases, "How many are taken")
+        ->check(CLI::Range(1, 1'000'000'000))
+        ->capture_default_str();
+    sub->add_flag("--json", options.json, "A line of JSON for each result");
+  }
+
+  Status RunQueue() {
+    BenchQueueOptions& options = bench_queue_options_;
+    NEPHILA_TRY(options.records, ParseCount(records_));
+    NEPHILA_TRY(options.memory_bytes, ParseSize(queue_memory_));
+    if (!queue_codec_.empty()) {
+      NEPHILA_TRY(const Codec codec, ParseCodec(queue_codec_));
+      options.codecs = {codec};
+    }
+    return RunBenchQueue(options, std::cout);
+  }
+
   void AddBudget() {
     CLI::App* sub =
         AddVerb("budget", "Moves of a URL on disk by queues that double",
@@ -278,7 +333,12 @@ class NephilaBench : public cli::Program {
   BenchDrumOptions bench_drum_options_;
   BenchBudgetOptions bench_budget_options_;
   BenchSpamOptions bench_spam_options_;
+  BenchPolitenessOptions bench_politeness_options_;
+  BenchQueueOptions bench_queue_options_;
   BenchStoreOptions bench_store_options_;
+  std::string records_ = "2M";
+  std::string queue_codec_;
+  std::string queue_memory_ = "64MiB";
   std::string links_;
   std::string preload_ = "0";
   std::string memory_ = "512MiB";

@@ -26,7 +26,7 @@ class FullDisk {
     BudgetOptions options = SmallOptions(2, 64);
     options.function = [] { return TestFunction(10, 10); };
     // Tails that become blocks, so that appending needs the disk too.
-    options.queue_memory_bytes = 64 << 10;
+    options.queue_memory_bytes = uint64_t{64} << 10;
     NEPHILA_TRY(budget_,
                 Budget::Create({fs_, clock_, workers_}, "budget", options));
     uint64_t next = 0;

@@ -31,8 +31,8 @@ std::optional<uint64_t> CountRecords(std::string_view raw) {
   return records;
 }
 
-void BlockPacker::Pack(uint64_t first, uint64_t records, std::string_view raw,
-                       uint64_t salt, std::string& out) {
+std::string_view BlockPacker::Pack(uint64_t first, uint64_t records,
+                                   std::string_view raw) {
   NEPHILA_CHECK(records > 0 && raw.size() <= kMostRawBytes);
   packed_.resize(compressor_.Bound(raw.size()));
   const auto size =
@@ -46,7 +46,7 @@ void BlockPacker::Pack(uint64_t first, uint64_t records, std::string_view raw,
   writer.Varint(records);
   writer.Varint(raw.size());
   writer.Raw(smaller ? std::string_view(packed_).substr(0, *size) : raw);
-  AppendFrame(out, payload_, salt);
+  return payload_;
 }
 
 Result<bool, std::string_view> BlockUnpacker::Unpack(std::string_view payload,

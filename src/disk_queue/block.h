@@ -23,12 +23,13 @@
 namespace nephila::disk_queue {
 
 // Larger records are refused: these are lines of a queue, not pages.
-inline constexpr size_t kMostRecordBytes = size_t{1} << 20;
+inline constexpr size_t kMostRecordBytes = size_t{192} << 10;
 // Of a block, unpacked. It is full at a size that options bound to half of it,
 // and then has at most one more record.
 inline constexpr size_t kMostRawBytes = size_t{4} << 20;
 // A block that does not shrink is kept as it is, behind a head of a few bytes.
-inline constexpr uint32_t kMostPayloadBytes = kMostRawBytes + 64;
+inline constexpr uint32_t kMostHeadBytes = 64;
+inline constexpr uint32_t kMostPayloadBytes = kMostRawBytes + kMostHeadBytes;
 
 // A record in a block: a varint of its size, then its bytes.
 void AppendRecord(std::string& raw, std::string_view record);
@@ -50,10 +51,9 @@ class BlockPacker {
  public:
   explicit BlockPacker(Codec codec) : codec_(codec) {}
 
-  // Appends the frame of a block to `out`. REQUIRES: `raw` is `records` > 0
-  // records and at most kMostRawBytes.
-  void Pack(uint64_t first, uint64_t records, std::string_view raw,
-            uint64_t salt, std::string& out);
+  // The payload of a block's frame, until the next call. REQUIRES: `raw` is
+  // `records` > 0 records and at most kMostRawBytes.
+  std::string_view Pack(uint64_t first, uint64_t records, std::string_view raw);
 
  private:
   const Codec codec_;

@@ -40,8 +40,7 @@ TEST(QueueBlockTest, ComesBackAsItWasByEveryCodec) {
   const std::string raw = Records(300, "https://example.org/page/");
   for (const Codec codec : {Codec::kNone, Codec::kLz4, Codec::kZstd}) {
     BlockPacker packer(codec);
-    std::string frame;
-    packer.Pack(77, 300, raw, 5, frame);
+    const std::string frame = Framed(packer.Pack(77, 300, raw));
     const Block block = Unpacked(frame, 5);
     EXPECT_EQ(block.first, 77U);
     EXPECT_EQ(block.records, 300U);
@@ -54,16 +53,14 @@ TEST(QueueBlockTest, KeepsWhatDoesNotShrinkAsItIs) {
   std::string raw;
   AppendRecord(raw, "x");
   BlockPacker packer(Codec::kZstd);
-  std::string frame;
-  packer.Pack(0, 1, raw, 5, frame);
+  const std::string frame = Framed(packer.Pack(0, 1, raw));
   EXPECT_EQ(frame.size(), kFrameHeaderBytes + 4 + raw.size());
   EXPECT_EQ(Unpacked(frame, 5).raw, raw);
 }
 
 TEST(QueueBlockTest, IsGoodInOnePlaceOnly) {
   BlockPacker packer(Codec::kLz4);
-  std::string frame;
-  packer.Pack(0, 3, Records(3, "r"), 5, frame);
+  const std::string frame = Framed(packer.Pack(0, 3, Records(3, "r")));
   EXPECT_EQ(Unpacked(frame, 5).records, 3U);
   EXPECT_EQ(Unpacked(frame, 6).records, 0U);
 }

@@ -19,6 +19,9 @@ constexpr std::string_view kMagic = "nephila queues 1";
 // A log is left for a new one when it has outgrown twice a whole commit by so
 // much.
 constexpr uint64_t kLogSlack = uint64_t{1} << 20;
+// Larger ones are not ours; with them no offset wraps.
+constexpr uint64_t kMostSlotBytes = uint64_t{1} << 32;
+constexpr uint64_t kMostSlots = uint64_t{1} << 20;
 
 uint64_t HeadSalt(uint64_t first_generation) {
   return KeyedHash(kMagic, first_generation);
@@ -56,16 +59,20 @@ class LogReader {
       return Damaged(reader.path_, 0, "this version of nephila cannot read it");
     }
     const auto salt = bytes.U64();
-    if (!salt || !bytes.AtEnd()) {
+    const auto slot_bytes = bytes.U64();
+    const auto slots = bytes.U64();
+    if (!salt || !slot_bytes || *slot_bytes <= kSegmentHeadBytes ||
+        *slot_bytes > kMostSlotBytes || !slots || *slots == 0 ||
+        *slots > kMostSlots || !bytes.AtEnd()) {
       return Damaged(reader.path_, 0, "its head is damaged");
     }
-    reader.salt_ = *salt;
+    reader.head_ = {*salt, {*slot_bytes, *slots}};
     return reader;
   }
 
   // The next commit; kCorruption where no whole frame stands.
   Result<std::string_view> Next() {
-    return NextFrame(CommitSalt(salt_, offset_));
+    return NextFrame(CommitSalt(head_.salt, offset_));
   }
   bool AtEnd() const { return offset_ >= size_; }
 
@@ -81,13 +88,13 @@ class LogReader {
     if (head.find_first_not_of('\0') == std::string::npos) return true;
     ByteReader reader(head);
     const auto frame =
-        ReadFrame(reader, CommitSalt(salt_, offset_), kMostCommitBytes);
+        ReadFrame(reader, CommitSalt(head_.salt, offset_), kMostCommitBytes);
     if (frame || frame.error() != FrameError::kTruncated) return false;
     ByteReader length(head);
     return kFrameHeaderBytes + *length.U32() >= left;
   }
 
-  uint64_t salt() const { return salt_; }
+  const SetHead& head() const { return head_; }
   const std::string& path() const { return path_; }
   uint64_t offset() const { return offset_; }
 
@@ -120,7 +127,7 @@ class LogReader {
   std::unique_ptr<File> file_;
   uint64_t size_ = 0;
   uint64_t offset_ = 0;
-  uint64_t salt_ = 0;
+  SetHead head_;
   std::string bytes_;
 };
 
@@ -162,11 +169,13 @@ std::optional<uint64_t> LogGeneration(std::string_view name) {
   return generation;
 }
 
-std::string LogHead(uint64_t set_salt, uint64_t first_generation) {
+std::string LogHead(const SetHead& head, uint64_t first_generation) {
   std::string payload;
   ByteWriter writer(payload);
   writer.Sized(kMagic);
-  writer.U64(set_salt);
+  writer.U64(head.salt);
+  writer.U64(head.geometry.slot_bytes);
+  writer.U64(head.geometry.slots_per_file);
   std::string frame;
   AppendFrame(frame, payload, HeadSalt(first_generation));
   return frame;
@@ -186,7 +195,7 @@ Result<LoadedSet> LoadSet(FileSystem& fs, const std::string& dir,
   LoadedSet loaded;
   loaded.log = *(after - 1);
   NEPHILA_TRY(LogReader reader, LogReader::Open(fs, dir, loaded.log));
-  loaded.salt = reader.salt();
+  loaded.head = reader.head();
   for (uint64_t expected = loaded.log; expected <= generation; ++expected) {
     if (reader.AtEnd()) return NoSuchGeneration(dir, generation);
     const uint64_t offset = reader.offset();
@@ -197,7 +206,7 @@ Result<LoadedSet> LoadSet(FileSystem& fs, const std::string& dir,
     }
     loaded.log_end = reader.offset();
   }
-  if (!MakesSense(loaded.state)) {
+  if (!MakesSense(loaded.state, loaded.head.geometry)) {
     return Damaged(reader.path(), loaded.log_end, "its queues make no sense");
   }
   return loaded;
@@ -231,8 +240,8 @@ Result<bool> HasLog(FileSystem& fs, const std::string& dir) {
   return !logs.empty();
 }
 
-CommitLog::CommitLog(FileSystem& fs, std::string dir, uint64_t set_salt)
-    : fs_(fs), dir_(std::move(dir)), salt_(set_salt) {}
+CommitLog::CommitLog(FileSystem& fs, std::string dir, const SetHead& head)
+    : fs_(fs), dir_(std::move(dir)), head_(head) {}
 
 Status CommitLog::Restore(const LoadedSet& loaded,
                           const std::set<std::string>& keep) {
@@ -286,8 +295,8 @@ void CommitLog::Begin(uint64_t generation, bool whole, std::string frame,
   NEPHILA_CHECK(!IsPending());
   next_ = {generation, whole, std::move(frame), std::move(sync), new_names, {}};
   next_.remove.reserve(remove.size());
-  for (const uint64_t number : remove) {
-    next_.remove.push_back(SegmentName(number));
+  for (const uint64_t file : remove) {
+    next_.remove.push_back(SegmentFileName(file));
   }
   if (whole) {
     if (current_) old_.push_back(*current_);
@@ -304,9 +313,9 @@ void CommitLog::Begin(uint64_t generation, bool whole, std::string frame,
 }
 
 Status CommitLog::SyncData() {
-  for (const uint64_t number : next_.sync) {
+  for (const uint64_t index : next_.sync) {
     auto file =
-        fs_.Open(dir_ + "/" + SegmentName(number), OpenMode::kReadWrite);
+        fs_.Open(dir_ + "/" + SegmentFileName(index), OpenMode::kReadWrite);
     if (!file) return Final(std::move(file).error());
     if (Status status = (*file)->Sync(); !status) {
       return Final(std::move(status).error());
@@ -323,8 +332,8 @@ Status CommitLog::SyncData() {
 
 Status CommitLog::WriteNewLog() {
   const std::string path = dir_ + "/" + LogName(next_.generation);
-  const std::string head = LogHead(salt_, next_.generation);
-  SealCommit(salt_, head.size(), next_.frame);
+  const std::string head = LogHead(head_, next_.generation);
+  SealCommit(head_.salt, head.size(), next_.frame);
   const auto write = [&]() -> Result<std::unique_ptr<AsideFile>> {
     NEPHILA_TRY(auto aside, AsideFile::Create(fs_, path));
     NEPHILA_RETURN_IF_ERROR(aside->file().Write(0, Bytes(head)));
@@ -350,7 +359,7 @@ Status CommitLog::WriteNewLog() {
 }
 
 Status CommitLog::AppendToLog() {
-  SealCommit(salt_, end_, next_.frame);
+  SealCommit(head_.salt, end_, next_.frame);
   if (Status status = file_->Write(end_, Bytes(next_.frame)); !status) {
     // Half a frame is no frame: the next attempt writes over it.
     if (status.error().code == ErrorCode::kNoSpace) return status;

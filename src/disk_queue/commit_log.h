@@ -39,14 +39,22 @@ inline constexpr uint32_t kMostCommitBytes = uint32_t{3} << 30;
 std::string LogName(uint64_t first_generation);
 // The generation in the name of a log; nothing for other names.
 std::optional<uint64_t> LogGeneration(std::string_view name);
+// What is fixed when a set is made.
+struct SetHead {
+  bool operator==(const SetHead&) const = default;
+
+  uint64_t salt = 0;
+  Geometry geometry;
+};
+
 // The first frame of a log.
-std::string LogHead(uint64_t set_salt, uint64_t first_generation);
+std::string LogHead(const SetHead& head, uint64_t first_generation);
 // Makes `frame`, room for a frame's head and then a commit, the frame that
 // stands at `offset` of its log.
 void SealCommit(uint64_t set_salt, uint64_t offset, std::string& frame);
 
 struct LoadedSet {
-  uint64_t salt = 0;
+  SetHead head;
   SetState state;
   uint64_t log = 0;      // the first generation of the log it was read from
   uint64_t log_end = 0;  // where its commit ends there
@@ -63,7 +71,7 @@ Result<bool> HasLog(FileSystem& fs, const std::string& dir);
 class CommitLog {
  public:
   // `fs` outlives this.
-  CommitLog(FileSystem& fs, std::string dir, uint64_t set_salt);
+  CommitLog(FileSystem& fs, std::string dir, const SetHead& head);
 
   // Makes the commit that was loaded durable, as a killed process may have
   // left it, and those behind it void; removes the files of `dir` that are
@@ -72,7 +80,8 @@ class CommitLog {
 
   // Whether the next commit has to be whole.
   bool WantsWhole() const;
-  // `frame` is room for a frame's head, then the commit.
+  // `frame` is room for a frame's head, then the commit; `sync` and `remove`
+  // are files of segments.
   // REQUIRES: no commit is pending.
   void Begin(uint64_t generation, bool whole, std::string frame,
              std::set<uint64_t> sync, bool new_names,
@@ -93,7 +102,7 @@ class CommitLog {
     uint64_t generation = 0;
     bool whole = false;
     std::string frame;
-    std::set<uint64_t> sync;  // segments
+    std::set<uint64_t> sync;  // files
     bool new_names = false;
     std::vector<std::string> remove;
   };
@@ -109,7 +118,7 @@ class CommitLog {
 
   FileSystem& fs_;
   const std::string dir_;
-  const uint64_t salt_;
+  const SetHead head_;
 
   // Begin's, and read by Finish while a commit is pending.
   std::optional<OldLog> current_;

@@ -5,6 +5,8 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/file_testing.h"
 #include "base/memory_file_system.h"
@@ -17,6 +19,7 @@ namespace nephila::disk_queue {
 namespace {
 
 constexpr uint64_t kSalt = 0x1122334455667788;
+constexpr Geometry kGeometry = {1024, 4};
 constexpr uint64_t kGoldenGeneration = 7;
 
 std::string Records(uint64_t first, uint64_t count) {
@@ -32,8 +35,11 @@ std::string Records(uint64_t first, uint64_t count) {
 std::string GoldenSegment() {
   std::string bytes = SegmentHead(kSalt, 1, 3);
   BlockPacker packer(Codec::kNone);
-  packer.Pack(0, 6, Records(0, 6), BlockSalt(kSalt, 1, bytes.size()), bytes);
-  packer.Pack(6, 4, Records(6, 4), BlockSalt(kSalt, 1, bytes.size()), bytes);
+  for (const auto& [first, count] : {std::pair<uint64_t, uint64_t>(0, 6),
+                                     std::pair<uint64_t, uint64_t>(6, 4)}) {
+    const uint64_t salt = BlockSalt(kSalt, 1, bytes.size());
+    AppendFrame(bytes, packer.Pack(first, count, Records(first, count)), salt);
+  }
   return bytes;
 }
 
@@ -41,7 +47,7 @@ QueueState GoldenQueue() {
   QueueState queue;
   queue.first = 2;
   queue.next = 12;
-  queue.segments = {{1, GoldenSegment().size()}};
+  queue.segments = {{1, 0, GoldenSegment().size()}};
   queue.offset = kSegmentHeadBytes;
   queue.tail_first = 10;
   queue.tail_begin = 218;
@@ -63,7 +69,7 @@ void AppendTo(std::string& log, std::string frame) {
 // A whole commit with two queues and a retired segment, then one that adds to
 // a tail and removes a queue.
 std::string GoldenLog() {
-  std::string log = LogHead(kSalt, kGoldenGeneration - 1);
+  std::string log = LogHead({kSalt, kGeometry}, kGoldenGeneration - 1);
   std::string queues;
   ByteWriter writer(queues);
   QueueState queue = GoldenQueue();
@@ -71,7 +77,8 @@ std::string GoldenLog() {
   QueueState other;
   other.next = 1;
   AppendQueue(writer, 500, other, 0, Records(0, 1));
-  AppendTo(log, Commit({true, kGoldenGeneration - 1, 3, {{2, 5}}, 2}, queues));
+  AppendTo(log,
+           Commit({true, kGoldenGeneration - 1, 3, {{2, 1, 5}}, 2}, queues));
   std::string changes;
   ByteWriter change_writer(changes);
   AppendRemovedQueue(change_writer, 500);
@@ -79,14 +86,14 @@ std::string GoldenLog() {
   queue.next = 13;
   AppendQueue(change_writer, 3, queue, queue.tail_begin + Records(10, 2).size(),
               Records(12, 1));
-  AppendTo(log, Commit({false, kGoldenGeneration, 3, {{2, 5}}, 2}, changes));
+  AppendTo(log, Commit({false, kGoldenGeneration, 3, {{2, 1, 5}}, 2}, changes));
   return log;
 }
 
 std::string Golden(const std::string& name, const std::string& written) {
   std::ifstream file(NEPHILA_SOURCE_DIR "/testdata/disk_queue/" + name,
                      std::ios::binary);
-  const std::string golden(std::istreambuf_iterator<char>(file), {});
+  std::string golden(std::istreambuf_iterator<char>(file), {});
   if (written != golden) {
     const std::string path = ::testing::TempDir() + "/" + name;
     std::ofstream(path, std::ios::binary) << written;
@@ -107,12 +114,12 @@ class CommitLogTest : public ::testing::Test {
 
 TEST_F(CommitLogTest, TheFormatIsThatOfTheGoldenFiles) {
   PutLog(Golden("commits-v1", GoldenLog()));
-  Put(fs_, "set/" + SegmentName(1), Golden("segment-v1", GoldenSegment()));
+  Put(fs_, "set/" + SegmentFileName(0), Golden("segment-v1", GoldenSegment()));
   EXPECT_EQ(Must(NewestGeneration(fs_, "set")), kGoldenGeneration);
   const LoadedSet loaded = Must(LoadSet(fs_, "set", kGoldenGeneration));
-  EXPECT_EQ(loaded.salt, kSalt);
+  EXPECT_EQ(loaded.head, (SetHead{kSalt, kGeometry}));
   EXPECT_EQ(loaded.state.queues.size(), 1U);
-  EXPECT_EQ(loaded.state.retired, (std::vector<RetiredSegment>{{2, 5}}));
+  EXPECT_EQ(loaded.state.retired, (std::vector<RetiredSegment>{{2, 1, 5}}));
   const auto scan = Must(ScanCommit(fs_, "set", kGoldenGeneration, 3));
   Record record;
   for (uint64_t i = 4; i < 13; ++i) {
@@ -154,7 +161,7 @@ TEST_F(CommitLogTest, RefusesCommitsThatMakeNoSense) {
     AppendCommitHead(writer, {true, 9, 3, {}, 1});
     AppendQueue(writer, 3, queue, from, tail);
     SetState state;
-    return ApplyCommit(commit, state) && MakesSense(state);
+    return ApplyCommit(commit, state) && MakesSense(state, kGeometry);
   };
   const std::string tail = Records(10, 2);
   EXPECT_TRUE(sense(GoldenQueue(), 218, tail));
@@ -171,7 +178,11 @@ TEST_F(CommitLogTest, RefusesCommitsThatMakeNoSense) {
   EXPECT_FALSE(with([](QueueState& q) { q.segments[0].number = 3; }));
   EXPECT_FALSE(with([](QueueState& q) { q.segments[0].end = 10; }));
   EXPECT_FALSE(with([](QueueState& q) { q.segments.clear(); }));
-  EXPECT_FALSE(with([](QueueState& q) { q.segments.push_back({1, 90}); }));
+  EXPECT_FALSE(with([](QueueState& q) { q.segments[0].end = 1025; }));
+  EXPECT_FALSE(with([](QueueState& q) { q.segments[0].slot = 9; }));
+  EXPECT_FALSE(with([](QueueState& q) { q.segments.push_back({1, 1, 90}); }));
+  EXPECT_FALSE(with([](QueueState& q) { q.segments.push_back({2, 0, 90}); }));
+  EXPECT_TRUE(with([](QueueState& q) { q.segments.push_back({2, 1, 90}); }));
   EXPECT_FALSE(with([](QueueState& q) { q.offset = 5; }));
   EXPECT_FALSE(with([](QueueState& q) { q.offset = 5000; }));
   EXPECT_FALSE(with([](QueueState& q) { q.tail_first = 13; }));
@@ -181,8 +192,8 @@ TEST_F(CommitLogTest, KnowsItsNames) {
   EXPECT_EQ(LogName(12), "commits-00000012");
   EXPECT_EQ(LogGeneration("commits-00000012"), 12U);
   EXPECT_EQ(LogGeneration("commits-00000012.tmp"), std::nullopt);
-  EXPECT_EQ(LogGeneration("00000012.segment"), std::nullopt);
-  EXPECT_EQ(SegmentName(12), "00000012.segment");
+  EXPECT_EQ(LogGeneration("00000012.segments"), std::nullopt);
+  EXPECT_EQ(SegmentFileName(12), "00000012.segments");
   EXPECT_EQ(SegmentHead(1, 2, 3).size(), kSegmentHeadBytes);
 }
 

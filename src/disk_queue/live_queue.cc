@@ -87,7 +87,7 @@ std::string_view LiveQueue::ReadFromTail() {
   return tail_.Read();
 }
 
-void LiveQueue::Release(uint64_t ordinal, std::vector<uint64_t>& retired) {
+void LiveQueue::Release(uint64_t ordinal, std::vector<Segment>& retired) {
   NEPHILA_CHECK(ordinal <= cursor_);
   if (ordinal <= first_) return;
   first_ = ordinal;
@@ -98,7 +98,7 @@ void LiveQueue::Release(uint64_t ordinal, std::vector<uint64_t>& retired) {
   if (tail_.first() < ordinal) tail_.Release(ordinal);
   if (first_ == next_) {
     // An empty queue keeps no file, not even one that has room.
-    for (const Segment& segment : segments_) retired.push_back(segment.number);
+    retired.insert(retired.end(), segments_.begin(), segments_.end());
     segments_.clear();
     at_ = {};
     return;
@@ -111,7 +111,7 @@ void LiveQueue::Release(uint64_t ordinal, std::vector<uint64_t>& retired) {
          (segments_[gone].number < mark.segment ||
           (segments_[gone].number == mark.segment &&
            mark.offset >= segments_[gone].end))) {
-    retired.push_back(segments_[gone++].number);
+    retired.push_back(segments_[gone++]);
   }
   segments_.erase(segments_.begin(),
                   segments_.begin() + static_cast<std::ptrdiff_t>(gone));

@@ -72,8 +72,8 @@ class LiveQueue {
   std::string_view ReadFromBlock();
   std::string_view ReadFromTail();
 
-  // Appends the numbers of segments that are needed no more to `retired`.
-  void Release(uint64_t ordinal, std::vector<uint64_t>& retired);
+  // Appends the segments that are needed no more to `retired`.
+  void Release(uint64_t ordinal, std::vector<Segment>& retired);
 
   // Without the tail, of which only the places are filled in.
   QueueState State() const;

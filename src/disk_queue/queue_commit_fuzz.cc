@@ -35,7 +35,7 @@ void Append(std::string& log, std::string_view commit) {
 void CheckCommit(std::string_view commit) {
   MemoryFileSystem fs;
   NEPHILA_CHECK(fs.MakeDir("set"));
-  std::string log = LogHead(kSalt, 1);
+  std::string log = LogHead({kSalt, {4096, 4}}, 1);
   Append(log, commit);
   Append(log, commit);
   PutFile(fs, "set/" + LogName(1), log);
@@ -50,9 +50,10 @@ void CheckCommit(std::string_view commit) {
   std::string segment = SegmentHead(kSalt, 1, queue);
   std::string raw;
   AppendRecord(raw, "record");
-  BlockPacker(Codec::kNone)
-      .Pack(0, 1, raw, BlockSalt(kSalt, 1, segment.size()), segment);
-  PutFile(fs, "set/" + SegmentName(1), segment);
+  BlockPacker packer(Codec::kNone);
+  AppendFrame(segment, packer.Pack(0, 1, raw),
+              BlockSalt(kSalt, 1, segment.size()));
+  PutFile(fs, "set/" + SegmentFileName(0), segment);
   const auto set = QueueSet::Open(fs, "set", QueueSetOptions(), 1);
   if (!set.has_value()) return;
   uint64_t budget = 10000;

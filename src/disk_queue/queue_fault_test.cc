@@ -32,7 +32,7 @@ class QueueFaultTest : public ::testing::Test {
 TEST_F(QueueFaultTest, AFullDiskLosesNothing) {
   // Every operation of the work is tried on a disk that is full there once,
   // and for a while; the step is then done again.
-  for (const uint64_t times : {1, 3}) {
+  for (const uint64_t times : {uint64_t{1}, uint64_t{3}}) {
     MemoryFileSystem disk;
     FaultyFileSystem fs(disk);
     QueueWork counted(fs, SmallOptions());
@@ -103,7 +103,8 @@ TEST_F(QueueFaultTest, AnyOtherFailedWriteIsFinal) {
   }
   EXPECT_EQ(CodeOf(status), "i/o error");
   EXPECT_EQ(CodeOf(tested_.set().Append(2, "x")), "i/o error");
-  EXPECT_EQ(CodeOf(tested_.set().Read(1, 1, [](const Record&) {})), "i/o error");
+  EXPECT_EQ(CodeOf(tested_.set().Read(1, 1, [](const Record&) {})),
+            "i/o error");
   EXPECT_EQ(CodeOf(tested_.set().BeginCommit()), "i/o error");
   EXPECT_EQ(CodeOf(tested_.set().FinishCommit()), "i/o error");
   EXPECT_EQ(CodeOf(tested_.set().Remove(1)), "i/o error");

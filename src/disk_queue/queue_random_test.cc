@@ -16,7 +16,8 @@ QueueSetOptions RandomOptions(Random& random) {
   QueueSetOptions options;
   options.memory_bytes = uint64_t{4096} << random.Below(6);
   options.block_bytes = uint64_t{32} << random.Below(8);
-  options.segment_bytes = uint64_t{100} << random.Below(10);
+  options.segment_bytes = options.block_bytes + 250 + random.Below(5000);
+  options.segments_per_file = 1 + random.Below(5);
   options.max_open_files = static_cast<uint32_t>(1 + random.Below(5));
   options.codec = static_cast<Codec>(random.Below(kCodecs));
   return options;

@@ -7,12 +7,12 @@
 namespace nephila::disk_queue {
 
 QueueScan::QueueScan(FileSystem& fs, const std::string& dir, uint64_t set_salt,
-                     uint64_t queue, QueueState state,
+                     const Geometry& geometry, uint64_t queue, QueueState state,
                      std::shared_ptr<const int> pin)
     : pin_(std::move(pin)),
       queue_(queue),
       state_(std::move(state)),
-      files_(fs, dir, set_salt, /*max_open=*/1, OpenMode::kRead),
+      files_(fs, dir, set_salt, geometry, /*max_open=*/1, OpenMode::kRead),
       ordinal_(state_.first),
       offset_(state_.offset) {}
 
@@ -33,10 +33,11 @@ Status QueueScan::NextBlock() {
   NEPHILA_TRY(const uint64_t next,
               files_.ReadBlock(queue_, segment, offset_, block));
   if (block.first > ordinal_ || block.end() <= ordinal_) {
-    return Unexpected(
-        Error{ErrorCode::kCorruption,
-              FilePlace("reading", SegmentName(segment.number), offset_) +
-                  ": a block of other records than expected"});
+    return Unexpected(Error{ErrorCode::kCorruption,
+                            "reading segment " +
+                                std::to_string(segment.number) + " at offset " +
+                                std::to_string(offset_) +
+                                ": a block of other records than expected"});
   }
   block_ = std::move(block);
   offset_ = next;
@@ -72,9 +73,9 @@ Result<std::unique_ptr<QueueScan>> ScanCommit(FileSystem& fs,
                                               uint64_t generation,
                                               uint64_t queue) {
   NEPHILA_TRY(LoadedSet loaded, LoadSet(fs, dir, generation));
-  return std::make_unique<QueueScan>(fs, dir, loaded.salt, queue,
-                                     std::move(loaded.state.queues[queue]),
-                                     nullptr);
+  return std::make_unique<QueueScan>(
+      fs, dir, loaded.head.salt, loaded.head.geometry, queue,
+      std::move(loaded.state.queues[queue]), nullptr);
 }
 
 }  // namespace nephila::disk_queue

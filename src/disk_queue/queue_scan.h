@@ -33,7 +33,8 @@ class QueueScan {
   // `pin` lives as long as the scan: what the segments stay for. `fs` outlives
   // it.
   QueueScan(FileSystem& fs, const std::string& dir, uint64_t set_salt,
-            uint64_t queue, QueueState state, std::shared_ptr<const int> pin);
+            const Geometry& geometry, uint64_t queue, QueueState state,
+            std::shared_ptr<const int> pin);
 
   // False at the end. The bytes live until the next call.
   Result<bool> Next(Record& record);

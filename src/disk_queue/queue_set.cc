@@ -12,6 +12,10 @@ namespace {
 
 constexpr uint64_t kLeastMemory = uint64_t{4} << 10;
 constexpr uint64_t kMostMemory = uint64_t{4} << 30;
+// Heads of segment, frame and block.
+constexpr uint64_t kLeastSlack = 160;
+constexpr uint64_t kMostSegment = uint64_t{1} << 30;
+constexpr uint64_t kMostPerFile = uint64_t{1} << 20;
 
 Unexpected<Error> Invalid(std::string message) {
   return Unexpected(Error{ErrorCode::kInvalidArgument, std::move(message)});
@@ -25,8 +29,13 @@ Status CheckOptions(const QueueSetOptions& options) {
   if (options.block_bytes == 0 || options.block_bytes > kMostRawBytes / 2) {
     return Invalid("a block of a queue must be at most 2 MiB");
   }
-  if (options.segment_bytes == 0 || options.max_open_files == 0) {
-    return Invalid("queues need segments of a size and a file to be open");
+  if (options.segment_bytes < options.block_bytes + kLeastSlack ||
+      options.segment_bytes > kMostSegment || options.segments_per_file == 0 ||
+      options.segments_per_file > kMostPerFile) {
+    return Invalid("a segment must hold a block, and a file a segment");
+  }
+  if (options.max_open_files == 0) {
+    return Invalid("queues need a file to be open");
   }
   return {};
 }
@@ -46,7 +55,8 @@ Result<std::unique_ptr<QueueSet>> QueueSet::Create(
                             dir + ": a set of queues is there already"});
   }
   NEPHILA_TRY(const uint64_t salt, RandomSeed());
-  auto impl = std::make_unique<Impl>(fs, dir, options, salt);
+  const SetHead head{salt, {options.segment_bytes, options.segments_per_file}};
+  auto impl = std::make_unique<Impl>(fs, dir, options, head);
   NEPHILA_RETURN_IF_ERROR(impl->Create());
   return std::unique_ptr<QueueSet>(new QueueSet(std::move(impl)));
 }
@@ -57,8 +67,8 @@ Result<std::unique_ptr<QueueSet>> QueueSet::Open(FileSystem& fs,
                                                  uint64_t generation) {
   NEPHILA_RETURN_IF_ERROR(CheckOptions(options));
   NEPHILA_TRY(LoadedSet loaded, LoadSet(fs, dir, generation));
-  auto impl = std::make_unique<Impl>(fs, dir, options, loaded.salt);
-  NEPHILA_RETURN_IF_ERROR(impl->Restore(std::move(loaded)));
+  auto impl = std::make_unique<Impl>(fs, dir, options, loaded.head);
+  NEPHILA_RETURN_IF_ERROR(impl->Restore(loaded));
   return std::unique_ptr<QueueSet>(new QueueSet(std::move(impl)));
 }
 

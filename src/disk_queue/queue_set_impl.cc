@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "base/bytes.h"
+#include "base/check.h"
 
 namespace nephila::disk_queue {
 namespace {
@@ -28,6 +29,13 @@ uint64_t QueueSet::Impl::read_budget() const {
   return options_.memory_bytes / kShares * kReadShare;
 }
 
+uint64_t QueueSet::Impl::most_record_bytes() const {
+  // Alone in its segment.
+  const uint64_t room = head_.geometry.slot_bytes - kSegmentHeadBytes -
+                        kFrameHeaderBytes - kMostHeadBytes;
+  return std::min<uint64_t>(kMostRecordBytes, room);
+}
+
 Status QueueSet::Impl::Create() {
   std::string frame(kFrameHeaderBytes, '\0');
   ByteWriter writer(frame);
@@ -36,20 +44,22 @@ Status QueueSet::Impl::Create() {
   return log_.Finish();
 }
 
-Status QueueSet::Impl::Restore(LoadedSet loaded) {
+Status QueueSet::Impl::Restore(LoadedSet& loaded) {
   SetState& state = loaded.state;
   generation_ = state.generation;
   next_segment_ = state.next_segment;
   std::set<std::string> keep;
+  const auto take = [&](uint64_t slot) {
+    slots_.Take(slot);
+    keep.insert(SegmentFileName(head_.geometry.FileOf(slot)));
+  };
   for (const RetiredSegment& segment : state.retired) {
     if (segment.last_named + 1 < generation_) continue;
     retired_.push_back(segment);
-    keep.insert(SegmentName(segment.number));
+    take(segment.slot);
   }
   for (const auto& [id, queue] : state.queues) {
-    for (const Segment& segment : queue.segments) {
-      keep.insert(SegmentName(segment.number));
-    }
+    for (const Segment& segment : queue.segments) take(segment.slot);
   }
   NEPHILA_RETURN_IF_ERROR(log_.Restore(loaded, keep));
   for (auto& [id, queue_state] : state.queues) {
@@ -82,27 +92,34 @@ void QueueSet::Impl::DropBlock(LiveQueue& queue) {
 
 Result<Segment> QueueSet::Impl::WriteTail(const LiveQueue& queue,
                                           uint64_t& offset) {
+  const std::string_view payload =
+      packer_.Pack(queue.tail().first(), queue.next() - queue.tail().first(),
+                   queue.tail().kept());
   const auto& segments = queue.segments();
+  const uint64_t room = head_.geometry.slot_bytes;
   const bool is_new =
-      segments.empty() || segments.back().end >= options_.segment_bytes;
-  const uint64_t number = is_new ? next_segment_ : segments.back().number;
-  packed_.clear();
-  if (is_new) packed_ = SegmentHead(salt_, number, queue.id());
-  offset = is_new ? kSegmentHeadBytes : segments.back().end;
-  packer_.Pack(queue.tail().first(), queue.next() - queue.tail().first(),
-               queue.tail().kept(), BlockSalt(salt_, number, offset), packed_);
-  const Status status = is_new ? files_.Create(number, packed_)
-                               : files_.Append(number, offset, packed_);
-  if (!status) {
+      segments.empty() ||
+      segments.back().end + kFrameHeaderBytes + payload.size() > room;
+  Segment segment =
+      is_new ? Segment{next_segment_, slots_.Next(), 0} : segments.back();
+  const uint64_t begin = segment.end;
+  packed_ = is_new ? SegmentHead(head_.salt, segment.number, queue.id()) : "";
+  offset = begin + packed_.size();
+  AppendFrame(packed_, payload, BlockSalt(head_.salt, segment.number, offset));
+  NEPHILA_CHECK(begin + packed_.size() <= room);
+  if (const Status status = files_.Write(segment.slot, begin, packed_);
+      !status) {
     if (status.error().code != ErrorCode::kNoSpace) log_.Fail(status.error());
     return Unexpected(status.error());
   }
   if (is_new) {
     ++next_segment_;
-    new_names_ = true;
-    return Segment{number, packed_.size()};
+    const uint64_t file = head_.geometry.FileOf(segment.slot);
+    new_names_ |= !slots_.HasFile(file);
+    slots_.Take(segment.slot);
   }
-  return Segment{number, offset + packed_.size()};
+  segment.end = begin + packed_.size();
+  return segment;
 }
 
 Status QueueSet::Impl::Flush(LiveQueue& queue, bool keep_room) {
@@ -111,7 +128,7 @@ Status QueueSet::Impl::Flush(LiveQueue& queue, bool keep_room) {
   } else {
     uint64_t offset = 0;
     NEPHILA_TRY(const Segment segment, WriteTail(queue, offset));
-    unsynced_.insert(segment.number);
+    unsynced_.insert(head_.geometry.FileOf(segment.slot));
     queue.TailBecame(segment, offset, keep_room);
     Changed(queue);
   }
@@ -155,7 +172,7 @@ Status QueueSet::Impl::MakeRoom(uint64_t bytes) {
 
 Result<uint64_t> QueueSet::Impl::Append(uint64_t id, std::string_view record) {
   if (log_.has_failed()) NEPHILA_RETURN_IF_ERROR(log_.Failure());
-  if (record.size() > kMostRecordBytes) {
+  if (record.size() > most_record_bytes()) {
     return Invalid("a record of " + std::to_string(record.size()) +
                    " bytes is too large for a queue");
   }
@@ -185,10 +202,12 @@ Status QueueSet::Impl::Load(LiveQueue& queue) {
   const BlockPlace place = queue.WantedBlock();
   const Segment* const segment = queue.FindSegment(place.segment);
   const auto wrong = [&](std::string_view what) {
+    const uint64_t slot = segment == nullptr ? 0 : segment->slot;
+    const std::string file = SegmentFileName(head_.geometry.FileOf(slot));
     return Unexpected(
         Error{ErrorCode::kCorruption,
-              FilePlace("reading", dir_ + "/" + SegmentName(place.segment),
-                        place.offset) +
+              FilePlace("reading", dir_ + "/" + file,
+                        head_.geometry.BaseOf(slot) + place.offset) +
                   ": " + std::string(what)});
   };
   if (segment == nullptr) return wrong("no segment has the next record");
@@ -242,12 +261,10 @@ Result<size_t> QueueSet::Impl::ReadAhead(uint64_t id, size_t max_records,
 void QueueSet::Impl::Release(uint64_t id, uint64_t ordinal) {
   LiveQueue* const queue = Find(id);
   if (queue == nullptr || ordinal <= queue->first()) return;
-  std::vector<uint64_t> retired;
+  std::vector<Segment> retired;
   queue->Release(ordinal, retired);
-  for (const uint64_t number : retired) {
-    files_.Forget(number);
-    unsynced_.erase(number);
-    retired_.push_back({number, generation_});
+  for (const Segment& segment : retired) {
+    retired_.push_back({segment.number, segment.slot, generation_});
   }
   CountTail(*queue);
   Changed(*queue);
@@ -268,21 +285,24 @@ Status QueueSet::Impl::Remove(uint64_t id) {
   return {};
 }
 
-std::vector<uint64_t> QueueSet::Impl::TakeRemovable() {
-  std::vector<uint64_t> removable;
+std::vector<uint64_t> QueueSet::Impl::FreeSegments() {
+  // The commit before is finished, and with it the removals.
+  slots_.EmptyFilesAreGone();
   // The only other holders are scans, which may read any of them.
-  if (pin_.use_count() > 1) return removable;
+  if (pin_.use_count() > 1) return {};
   const uint64_t durable = log_.durable_generation();
   const auto kept = std::stable_partition(
       retired_.begin(), retired_.end(), [&](const RetiredSegment& segment) {
         return segment.last_named + 2 > durable;
       });
-  removable.reserve(static_cast<size_t>(retired_.end() - kept));
-  for (auto it = kept; it != retired_.end(); ++it) {
-    removable.push_back(it->number);
-  }
+  for (auto it = kept; it != retired_.end(); ++it) slots_.Free(it->slot);
   retired_.erase(kept, retired_.end());
-  return removable;
+  std::vector<uint64_t> empty = slots_.TakeEmptyFiles();
+  for (const uint64_t file : empty) {
+    files_.Close(file);
+    unsynced_.erase(file);
+  }
+  return empty;
 }
 
 std::string QueueSet::Impl::CommitBytes(uint64_t generation, bool whole) {
@@ -324,7 +344,7 @@ std::string QueueSet::Impl::CommitBytes(uint64_t generation, bool whole) {
 
 Result<uint64_t> QueueSet::Impl::BeginCommit() {
   if (log_.has_failed()) NEPHILA_RETURN_IF_ERROR(log_.Failure());
-  const std::vector<uint64_t> remove = TakeRemovable();
+  const std::vector<uint64_t> remove = FreeSegments();
   const uint64_t generation = generation_ + 1;
   const bool whole = log_.WantsWhole();
   std::string commit = CommitBytes(generation, whole);
@@ -353,8 +373,8 @@ std::unique_ptr<QueueScan> QueueSet::Impl::NewScan(uint64_t id) const {
     state = queue->State();
     state.tail = queue->tail().kept();
   }
-  return std::make_unique<QueueScan>(fs_, dir_, salt_, id, std::move(state),
-                                     pin_);
+  return std::make_unique<QueueScan>(fs_, dir_, head_.salt, head_.geometry, id,
+                                     std::move(state), pin_);
 }
 
 QueueSetStats QueueSet::Impl::Stats() const {

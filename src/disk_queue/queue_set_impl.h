@@ -22,24 +22,28 @@
 #include "disk_queue/queue_set.h"
 #include "disk_queue/segment_files.h"
 #include "disk_queue/set_state.h"
+#include "disk_queue/slot_table.h"
 
 namespace nephila::disk_queue {
 
 class QueueSet::Impl {
  public:
   Impl(FileSystem& fs, std::string dir, const QueueSetOptions& options,
-       uint64_t salt)
+       const SetHead& head)
       : fs_(fs),
         dir_(std::move(dir)),
         options_(options),
-        salt_(salt),
-        log_(fs, dir_, salt),
-        files_(fs, dir_, salt, options.max_open_files, OpenMode::kReadWrite),
+        head_(head),
+        log_(fs, dir_, head),
+        files_(fs, dir_, head.salt, head.geometry, options.max_open_files,
+               OpenMode::kReadWrite),
+        slots_(head.geometry),
         packer_(options.codec) {}
 
   // Commits the empty set as generation 0.
   Status Create();
-  Status Restore(LoadedSet loaded);
+  // Takes the queues out of `loaded`.
+  Status Restore(LoadedSet& loaded);
 
   Result<uint64_t> Append(uint64_t id, std::string_view record);
   Result<size_t> ReadAhead(uint64_t id, size_t max_records, const Sink& sink);
@@ -63,6 +67,7 @@ class QueueSet::Impl {
   }
   uint64_t tail_budget() const;
   uint64_t read_budget() const;
+  uint64_t most_record_bytes() const;
   // Whether every queue may keep the room of a full tail.
   bool TailsFit() const {
     return queues_.size() * 2 * options_.block_bytes <= tail_budget();
@@ -78,15 +83,18 @@ class QueueSet::Impl {
   Status MakeRoom(uint64_t bytes);
   void FindVictims();
   Status Load(LiveQueue& queue);
-  std::vector<uint64_t> TakeRemovable();
+  // Frees the slots of segments that no commit needs; files that are empty
+  // then.
+  std::vector<uint64_t> FreeSegments();
   std::string CommitBytes(uint64_t generation, bool whole);
 
   FileSystem& fs_;
   const std::string dir_;
   const QueueSetOptions options_;
-  const uint64_t salt_;
+  const SetHead head_;
   CommitLog log_;
   SegmentFiles files_;
+  SlotTable slots_;
   BlockPacker packer_;
   std::string packed_;
 
@@ -97,7 +105,7 @@ class QueueSet::Impl {
   // Since the last commit was begun.
   std::vector<uint64_t> changed_;
   std::vector<uint64_t> removed_;
-  std::set<uint64_t> unsynced_;
+  std::set<uint64_t> unsynced_;  // files
   bool new_names_ = false;
 
   uint64_t tail_memory_ = 0;

@@ -15,6 +15,7 @@ QueueSetOptions SmallOptions() {
   options.memory_bytes = 6 << 10;
   options.block_bytes = 400;
   options.segment_bytes = 1000;
+  options.segments_per_file = 2;
   options.max_open_files = 3;
   options.codec = Codec::kLz4;
   return options;

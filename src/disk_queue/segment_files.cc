@@ -29,8 +29,8 @@ Unexpected<Error> Damaged(const File& file, uint64_t offset,
 
 }  // namespace
 
-std::string SegmentName(uint64_t number) {
-  return fmt::format("{:08}.segment", number);
+std::string SegmentFileName(uint64_t file) {
+  return fmt::format("{:08}.segments", file);
 }
 
 uint64_t BlockSalt(uint64_t set_salt, uint64_t number, uint64_t offset) {
@@ -50,89 +50,63 @@ std::string SegmentHead(uint64_t set_salt, uint64_t number, uint64_t queue) {
   return frame;
 }
 
-std::string SegmentFiles::PathOf(uint64_t number) const {
-  return dir_ + "/" + SegmentName(number);
-}
-
-void SegmentFiles::Forget(uint64_t number) {
-  const auto found = by_number_.find(number);
-  if (found == by_number_.end()) return;
+void SegmentFiles::Close(uint64_t file) {
+  const auto found = by_index_.find(file);
+  if (found == by_index_.end()) return;
   open_.erase(found->second);
-  by_number_.erase(found);
+  by_index_.erase(found);
 }
 
-Result<File*> SegmentFiles::Get(uint64_t number, OpenMode mode) {
-  if (const auto found = by_number_.find(number); found != by_number_.end()) {
+Result<File*> SegmentFiles::Get(uint64_t slot, OpenMode mode) {
+  const uint64_t index = geometry_.FileOf(slot);
+  if (const auto found = by_index_.find(index); found != by_index_.end()) {
     open_.splice(open_.begin(), open_, found->second);
     return found->second->file.get();
   }
-  NEPHILA_TRY(auto file, fs_.Open(PathOf(number), mode));
+  NEPHILA_TRY(auto file, fs_.Open(dir_ + "/" + SegmentFileName(index), mode));
   if (!open_.empty() && open_.size() >= max_open_) {
-    by_number_.erase(open_.back().number);
+    by_index_.erase(open_.back().index);
     open_.pop_back();
   }
-  open_.push_front({number, std::move(file)});
-  by_number_[number] = open_.begin();
+  open_.push_front({index, std::move(file)});
+  by_index_[index] = open_.begin();
   return open_.front().file.get();
 }
 
-Status SegmentFiles::Create(uint64_t number, std::string_view bytes) {
-  Forget(number);
-  const auto write = [&]() -> Status {
-    NEPHILA_TRY(File* const file, Get(number, OpenMode::kCreate));
-    NEPHILA_TRY(const uint64_t size, file->Size());
-    if (size > 0) NEPHILA_RETURN_IF_ERROR(file->Truncate(0));
-    return file->Write(0, Bytes(bytes));
-  };
-  if (Status status = write(); !status) {
-    if (status.error().code == ErrorCode::kNoSpace) {
-      Forget(number);
-      IgnoreError(fs_.Remove(PathOf(number)),
-                  "it takes room that is wanted; the number is used again");
-    }
-    return status;
-  }
+Status SegmentFiles::Write(uint64_t slot, uint64_t offset,
+                           std::string_view bytes) {
+  NEPHILA_TRY(File* const file, Get(slot, OpenMode::kCreate));
+  const uint64_t at = geometry_.BaseOf(slot) + offset;
+  NEPHILA_RETURN_IF_ERROR(file->Write(at, Bytes(bytes)));
   bytes_written_ += bytes.size();
   return {};
 }
 
-Status SegmentFiles::Append(uint64_t number, uint64_t offset,
-                            std::string_view bytes) {
-  NEPHILA_TRY(File* const file, Get(number, mode_));
-  if (Status status = file->Write(offset, Bytes(bytes)); !status) {
-    if (status.error().code == ErrorCode::kNoSpace) {
-      IgnoreError(file->Truncate(offset),
-                  "the part of a block takes room, and is written over");
-    }
-    return status;
-  }
-  file->StartWriteback(offset, bytes.size());
-  bytes_written_ += bytes.size();
-  return {};
-}
-
-Status SegmentFiles::CheckHead(File& file, uint64_t queue, uint64_t number) {
+Status SegmentFiles::CheckHead(File& file, uint64_t queue,
+                               const Segment& segment) {
   std::string head(kSegmentHeadBytes, '\0');
+  const uint64_t base = geometry_.BaseOf(segment.slot);
   NEPHILA_RETURN_IF_ERROR(
-      file.ReadExact(0, std::as_writable_bytes(std::span(head))));
-  if (head != SegmentHead(salt_, number, queue)) {
-    return Damaged(file, 0, "this is not the segment of that queue");
+      file.ReadExact(base, std::as_writable_bytes(std::span(head))));
+  if (head != SegmentHead(salt_, segment.number, queue)) {
+    return Damaged(file, base, "this is not the segment of that queue");
   }
   return {};
 }
 
 Result<uint64_t> SegmentFiles::ReadBlock(uint64_t queue, const Segment& segment,
                                          uint64_t offset, Block& block) {
-  NEPHILA_TRY(File* const file, Get(segment.number, mode_));
+  NEPHILA_TRY(File* const file, Get(segment.slot, mode_));
   if (offset == kSegmentHeadBytes) {
-    NEPHILA_RETURN_IF_ERROR(CheckHead(*file, queue, segment.number));
+    NEPHILA_RETURN_IF_ERROR(CheckHead(*file, queue, segment));
   }
+  const uint64_t at = geometry_.BaseOf(segment.slot) + offset;
   if (offset + kFrameHeaderBytes > segment.end) {
-    return Damaged(*file, offset, "the segment ends in a block");
+    return Damaged(*file, at, "the segment ends in a block");
   }
   frame_.resize(kFrameHeaderBytes);
   NEPHILA_RETURN_IF_ERROR(
-      file->ReadExact(offset, std::as_writable_bytes(std::span(frame_))));
+      file->ReadExact(at, std::as_writable_bytes(std::span(frame_))));
   const uint64_t salt = BlockSalt(salt_, segment.number, offset);
   ByteReader head(frame_);
   const uint32_t length = *head.U32();
@@ -142,20 +116,19 @@ Result<uint64_t> SegmentFiles::ReadBlock(uint64_t queue, const Segment& segment,
   if (const auto cut = ReadFrame(header, salt, kMostPayloadBytes);
       cut.has_value() || cut.error() != FrameError::kTruncated ||
       offset + kFrameHeaderBytes + length > segment.end) {
-    return Damaged(*file, offset, "the block there is damaged");
+    return Damaged(*file, at, "the block there is damaged");
   }
   frame_.resize(kFrameHeaderBytes + length);
   NEPHILA_RETURN_IF_ERROR(file->ReadExact(
-      offset + kFrameHeaderBytes,
+      at + kFrameHeaderBytes,
       std::as_writable_bytes(std::span(frame_)).subspan(kFrameHeaderBytes)));
   ByteReader reader(frame_);
   const auto payload = ReadFrame(reader, salt, kMostPayloadBytes);
-  if (!payload) return Damaged(*file, offset, "the block there is damaged");
+  if (!payload) return Damaged(*file, at, "the block there is damaged");
   if (auto unpacked = unpacker_.Unpack(*payload, block);
       !unpacked.has_value()) {
-    return Damaged(*file, offset, unpacked.error());
+    return Damaged(*file, at, unpacked.error());
   }
-  file->Advise(offset, frame_.size(), Advice::kDontNeed);
   bytes_read_ += frame_.size();
   return offset + frame_.size();
 }

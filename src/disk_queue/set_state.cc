@@ -17,6 +17,7 @@ Result<std::vector<Segment>, ReadError> ReadSegments(ByteReader& reader) {
   for (uint64_t i = 0; i < count; ++i) {
     Segment segment;
     NEPHILA_TRY(segment.number, reader.Varint());
+    NEPHILA_TRY(segment.slot, reader.Varint());
     NEPHILA_TRY(segment.end, reader.Varint());
     segments.push_back(segment);
   }
@@ -70,6 +71,7 @@ Result<bool, ReadError> Apply(ByteReader& reader, SetState& state) {
   for (uint64_t i = 0; i < retired; ++i) {
     RetiredSegment segment;
     NEPHILA_TRY(segment.number, reader.Varint());
+    NEPHILA_TRY(segment.slot, reader.Varint());
     NEPHILA_TRY(segment.last_named, reader.Varint());
     state.retired.push_back(segment);
   }
@@ -81,17 +83,40 @@ Result<bool, ReadError> Apply(ByteReader& reader, SetState& state) {
   return reader.AtEnd();
 }
 
-bool QueueMakesSense(const QueueState& queue, uint64_t next_segment,
-                     std::set<uint64_t>& numbers) {
+// The numbers and slots of segments, each of which is there once.
+class SegmentsSeen {
+ public:
+  SegmentsSeen(uint64_t next_segment, const Geometry& geometry)
+      : next_segment_(next_segment), geometry_(geometry) {}
+
+  bool IsNew(uint64_t number, uint64_t slot) {
+    // A slot for each number ever used would do.
+    return number < next_segment_ && slot < next_segment_ &&
+           numbers_.insert(number).second && slots_.insert(slot).second;
+  }
+  bool IsNew(const Segment& segment) {
+    return segment.end > kSegmentHeadBytes &&
+           segment.end <= geometry_.slot_bytes &&
+           IsNew(segment.number, segment.slot);
+  }
+
+ private:
+  const uint64_t next_segment_;
+  const Geometry geometry_;
+  std::set<uint64_t> numbers_;
+  std::set<uint64_t> slots_;
+};
+
+bool QueueMakesSense(const QueueState& queue, SegmentsSeen& seen) {
   if (queue.first > queue.next || queue.tail_first > queue.next ||
       queue.next >= kMost) {
     return false;
   }
+  uint64_t last = 0;
   for (const Segment& segment : queue.segments) {
-    if (segment.number >= next_segment || segment.end <= kSegmentHeadBytes ||
-        segment.end >= kMost || !numbers.insert(segment.number).second) {
-      return false;
-    }
+    // Ascending: how places are compared.
+    if (segment.number <= last || !seen.IsNew(segment)) return false;
+    last = segment.number;
   }
   if (queue.segments.empty()) {
     if (queue.offset != 0 || queue.first < queue.tail_first) return false;
@@ -111,6 +136,7 @@ void AppendCommitHead(ByteWriter& writer, const CommitHead& head) {
   writer.Varint(head.retired.size());
   for (const RetiredSegment& segment : head.retired) {
     writer.Varint(segment.number);
+    writer.Varint(segment.slot);
     writer.Varint(segment.last_named);
   }
   writer.Varint(head.queues);
@@ -130,6 +156,7 @@ void AppendQueue(ByteWriter& writer, uint64_t id, const QueueState& queue,
   writer.Varint(queue.segments.size());
   for (const Segment& segment : queue.segments) {
     writer.Varint(segment.number);
+    writer.Varint(segment.slot);
     writer.Varint(segment.end);
   }
   writer.Varint(queue.offset);
@@ -145,15 +172,15 @@ bool ApplyCommit(std::string_view commit, SetState& state) {
   return applied.has_value() && *applied;
 }
 
-bool MakesSense(const SetState& state) {
-  std::set<uint64_t> numbers;
+bool MakesSense(const SetState& state, const Geometry& geometry) {
+  if (state.next_segment >= kMost / geometry.slot_bytes) return false;
+  SegmentsSeen seen(state.next_segment, geometry);
   for (const auto& [id, queue] : state.queues) {
-    if (!QueueMakesSense(queue, state.next_segment, numbers)) return false;
+    if (!QueueMakesSense(queue, seen)) return false;
   }
   for (const RetiredSegment& segment : state.retired) {
-    if (segment.number >= state.next_segment ||
-        segment.last_named >= state.generation ||
-        !numbers.insert(segment.number).second) {
+    if (segment.last_named >= state.generation ||
+        !seen.IsNew(segment.number, segment.slot)) {
       return false;
     }
   }

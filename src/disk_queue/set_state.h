@@ -35,11 +35,12 @@ struct QueueState {
   std::string tail;         // records, as in a block
 };
 
-// A file that the state does not need, but an earlier commit names.
+// A segment that the state does not need, but an earlier commit names.
 struct RetiredSegment {
   bool operator==(const RetiredSegment&) const = default;
 
   uint64_t number = 0;
+  uint64_t slot = 0;
   uint64_t last_named = 0;  // by this commit
 };
 
@@ -70,8 +71,8 @@ void AppendQueue(ByteWriter& writer, uint64_t id, const QueueState& queue,
 
 // Applies a commit to the state of before it; false if it makes no sense.
 bool ApplyCommit(std::string_view commit, SetState& state);
-// Whether a set can be made from it: what queues name is there once, in order
-// and within bounds, and tails are whole records.
-bool MakesSense(const SetState& state);
+// Whether a set can be made from it: every segment is there once, in a slot of
+// its own and within bounds, and tails are whole records.
+bool MakesSense(const SetState& state, const Geometry& geometry);
 
 }  // namespace nephila::disk_queue

@@ -1,0 +1,152 @@
+// After a restart every host and every address counts as contacted when the
+// process began, and longer waits are what is left of them.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/file_testing.h"
+#include "politeness/politeness.h"
+#include "politeness/politeness_testing.h"
+#include "politeness/saved_waits.h"
+
+namespace nephila::politeness {
+namespace {
+
+class PolitenessRestartTest : public ::testing::Test {
+ protected:
+  PolitenessRestartTest() { Start(false); }
+  void Start(bool restarted) {
+    PolitenessOptions options;
+    options.restarted = restarted;
+    politeness_ = std::make_unique<Politeness>(clock_, std::move(options));
+  }
+  std::vector<Lease> Take() {
+    std::vector<Lease> leases;
+    politeness_->Take(100, leases);
+    return leases;
+  }
+  void Finish(const Lease& lease, Health health, Length retry_after) {
+    Outcome outcome;
+    outcome.contact = outcome.end = clock_.Now();
+    outcome.health = health;
+    outcome.retry_after = retry_after;
+    politeness_->Done(lease.id, outcome);
+  }
+  // A host that asked for an hour of rest.
+  std::string SavedHour() {
+    politeness_->Add(TestHost(7).facts(), Kind::kPage, "");
+    Finish(Take().at(0), Health::kOverloaded, std::chrono::hours(1));
+    return politeness_->Save();
+  }
+  MonoTime DueOf(uint64_t host) {
+    return politeness_->Add(TestHost(host).facts(), Kind::kPage, "").due;
+  }
+
+  ManualClock clock_;
+  std::unique_ptr<Politeness> politeness_;
+};
+
+TEST_F(PolitenessRestartTest, HostsAndAddressesCountAsContactedAtTheStart) {
+  Start(true);
+  const MonoTime start = clock_.Now();
+  clock_.Advance(milliseconds(500));
+  TestHost host(1);
+  host.crawl_delay = seconds(70);
+  politeness_->Add(host.facts(), Kind::kPage, "");
+  politeness_->Add(TestHost(2).facts(), Kind::kPage, "");
+  EXPECT_TRUE(Take().empty());
+  EXPECT_EQ(politeness_->Why(1).until, start + seconds(70));
+  EXPECT_EQ(politeness_->Why(2).until, start + seconds(40));
+  EXPECT_EQ(politeness_->Why(2).reason, DelayReason::kRestart);
+  clock_.Advance(milliseconds(39499));
+  EXPECT_TRUE(Take().empty());
+  clock_.Advance(milliseconds(1));
+  EXPECT_EQ(Take().size(), 1U);
+}
+
+TEST_F(PolitenessRestartTest, TheFirstRobotsTxtMayNotBeTheFirst) {
+  Start(true);
+  politeness_->Add(TestHost(1).facts(), Kind::kFirstRobots, "");
+  EXPECT_TRUE(Take().empty());
+  clock_.Advance(seconds(40));
+  EXPECT_EQ(Take().size(), 1U);
+  // Later there is no doubt.
+  politeness_->Add(TestHost(2).facts(), Kind::kFirstRobots, "");
+  EXPECT_EQ(Take().size(), 1U);
+}
+
+TEST_F(PolitenessRestartTest, AnAddressIsLeftAloneForItsDelay) {
+  PolitenessOptions options;
+  options.restarted = true;
+  options.settings.host_delay = seconds(0);
+  options.settings.server_delay = seconds(5);
+  politeness_ = std::make_unique<Politeness>(clock_, std::move(options));
+  politeness_->Add(TestHost(1).facts(), Kind::kPage, "");
+  EXPECT_TRUE(Take().empty());
+  clock_.Advance(seconds(5));
+  EXPECT_EQ(Take().size(), 1U);
+}
+
+TEST_F(PolitenessRestartTest, LongWaitsGoOnWhereTheyWere) {
+  const MonoTime begin = clock_.Now();
+  const std::string saved = SavedHour();
+  clock_.Advance(minutes(10));
+  Start(true);
+  EXPECT_OK(politeness_->Restore(saved));
+  // The same boot: the ten minutes count.
+  EXPECT_EQ(DueOf(7), begin + std::chrono::hours(1));
+  EXPECT_EQ(politeness_->Why(7).reason, DelayReason::kRetryAfter);
+}
+
+TEST_F(PolitenessRestartTest, ANewBootMakesTheWholeRestCount) {
+  const std::string saved = SavedHour();
+  clock_.Advance(minutes(10));
+  clock_.Reboot();
+  Start(true);
+  EXPECT_OK(politeness_->Restore(saved));
+  EXPECT_EQ(DueOf(7), clock_.Now() + std::chrono::hours(1));
+}
+
+TEST_F(PolitenessRestartTest, AWaitThatIsNearlyOverIsThatOfARestart) {
+  const std::string saved = SavedHour();
+  clock_.Advance(std::chrono::hours(1) - seconds(1));
+  Start(true);
+  EXPECT_OK(politeness_->Restore(saved));
+  politeness_->Add(TestHost(7).facts(), Kind::kPage, "");
+  EXPECT_EQ(politeness_->Why(7).until, clock_.Now() + seconds(40));
+}
+
+TEST_F(PolitenessRestartTest, FailuresAreRemembered) {
+  politeness_->Add(TestHost(7).facts(), Kind::kPage, "");
+  Finish(Take().at(0), Health::kFailed, Length::zero());
+  const std::string saved = politeness_->Save();
+  Start(true);
+  EXPECT_OK(politeness_->Restore(saved));
+  EXPECT_EQ(politeness_->Why(7).failures, 1U);
+}
+
+TEST_F(PolitenessRestartTest, WaitsComeBackAsTheyWereSaved) {
+  SavedWaits waits;
+  waits.boot_id = "boot";
+  waits.when = clock_.Now();
+  waits.hosts = {{1, seconds(90), DelayReason::kCrawlDelay, 0, 2},
+                 {UINT64_MAX, seconds(0), DelayReason::kDeadHost, 5, 0}};
+  const std::string bytes = FormatWaits(waits);
+  EXPECT_EQ(ParseWaits(bytes), waits);
+  for (size_t size = 0; size < bytes.size(); ++size) {
+    EXPECT_EQ(ParseWaits(bytes.substr(0, size)), std::nullopt);
+  }
+  EXPECT_EQ(ParseWaits(bytes + "x"), std::nullopt);
+}
+
+TEST_F(PolitenessRestartTest, WaitsThatMakeNoSenseAreRefused) {
+  EXPECT_FAILS(politeness_->Restore("no waits"), kCorruption, "damaged");
+  SavedWaits waits;
+  waits.hosts = {{1, seconds(1), static_cast<DelayReason>(kDelayReasons)}};
+  EXPECT_EQ(ParseWaits(FormatWaits(waits)), std::nullopt);
+}
+
+}  // namespace
+}  // namespace nephila::politeness

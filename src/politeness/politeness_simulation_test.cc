@@ -1,0 +1,427 @@
+// Thousands of hosts on shared addresses, crawled in simulated time; what was
+// done is then checked against the rules by someone who knows nothing of heaps.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/random.h"
+#include "politeness/politeness.h"
+#include "politeness/politeness_testing.h"
+
+namespace nephila::politeness {
+namespace {
+
+// What happened, as servers would see it.
+struct Contact {
+  uint64_t host;
+  ServerKey server;
+  Kind kind;
+  MonoTime leased;
+  std::optional<MonoTime> contact;
+  MonoTime end;
+  Health health;
+  Length retry_after;
+  Length download;
+  bool cut_off;  // by the end of the process
+};
+
+struct Site {
+  TestHost host;
+  bool robots_known = false;
+};
+
+struct Pending {
+  size_t site;
+  Kind kind;
+  std::string url;
+};
+
+class Simulation {
+ public:
+  explicit Simulation(uint64_t seed) : random_(seed) {
+    settings_.host_delay = seconds(10);
+    settings_.host_delay_floor = seconds(3);
+    settings_.server_delay = milliseconds(500);
+    settings_.server_delay_floor = milliseconds(100);
+    settings_.server_in_flight = 3;
+    settings_.back_off = seconds(30);
+    settings_.back_off_max = minutes(4);
+    settings_.dead_pause = minutes(6);
+    settings_.dead_pause_max = minutes(20);
+    settings_.park_after = minutes(2);
+    settings_.max_hosts = 800;
+    settings_.max_urls = 1500;
+    settings_.download_multiple = seed % 2 == 0 ? 0 : 4;
+    MakeSites();
+    Start(false);
+  }
+
+  void Run() {
+    const size_t urls = waiting_.size();
+    bool restarted = false;
+    for (uint64_t step = 0; !Finished(); ++step) {
+      ASSERT_LT(step, 2'000'000U);
+      if (!restarted && log_.size() > urls / 2) {
+        restarted = true;
+        Restart();
+      }
+      Feed();
+      TakeLeases();
+      CheckAccounts();
+      Advance();
+      if (::testing::Test::HasFailure()) return;
+    }
+    EXPECT_EQ(finished_.size(), urls);
+  }
+
+  const std::vector<Contact>& log() const { return log_; }
+  const std::vector<Site>& sites() const { return sites_; }
+  const PolitenessSettings& settings() const { return settings_; }
+  MonoTime restarted_at() const { return restarted_at_; }
+
+ private:
+  struct Flight {
+    Lease lease;
+    Contact contact;
+    Pending url;
+    bool reported = false;
+  };
+
+  void MakeSites() {
+    for (size_t i = 0; i < 5000; ++i) {
+      // A few addresses have most of the hosts.
+      const auto server = static_cast<uint32_t>(
+          random_.Chance(0.4) ? random_.Below(5) : 5 + random_.Below(400));
+      std::vector<uint32_t> servers = {server};
+      if (random_.Chance(0.1)) servers.push_back(server + 1000);
+      Site site{TestHost(i + 1, servers)};
+      // All domains of an address have one budget, so that the mean is known.
+      site.host.budget = std::vector<double>{10, 20, 25, 1000}[server % 4];
+      if (random_.Chance(0.1)) {
+        site.host.crawl_delay = seconds(random_.Below(100));
+      }
+      sites_.push_back(site);
+      const size_t pages = 1 + random_.Below(random_.Chance(0.1) ? 20 : 3);
+      waiting_.push_back({i, Kind::kFirstRobots, Name(i, 0)});
+      for (size_t page = 1; page <= pages; ++page) {
+        waiting_.push_back({i, Kind::kPage, Name(i, page)});
+      }
+    }
+  }
+  static std::string Name(size_t site, size_t page) {
+    return std::to_string(site) + "/" + std::to_string(page);
+  }
+
+  void Start(bool restarted) {
+    PolitenessOptions options;
+    options.settings = settings_;
+    options.restarted = restarted;
+    politeness_ = std::make_unique<Politeness>(clock_, std::move(options));
+  }
+
+  bool Finished() const {
+    return waiting_.empty() && later_.empty() && flights_.empty() &&
+           held_.empty();
+  }
+
+  // URLs from the queue while they are wanted, and those that are due.
+  void Feed() {
+    std::vector<Parked> parked;
+    politeness_->TakeParked(parked);
+    for (Parked& item : parked) {
+      Site& site = sites_[item.host - 1];
+      site.host.not_before = std::max(site.host.not_before, item.due);
+      site.host.failures = item.failures;
+      site.host.overloads = item.overloads;
+      if (item.has_url) {
+        later_.emplace(item.due, held_.at(item.payload));
+        held_.erase(item.payload);
+      }
+      politeness_->Forget(item.host);
+    }
+    while (!later_.empty() && later_.begin()->first <= clock_.Now()) {
+      Pending url = later_.begin()->second;
+      later_.erase(later_.begin());
+      if (!Offer(url)) break;
+    }
+    while (!waiting_.empty() && politeness_->WantsMore()) {
+      Pending url = waiting_.back();
+      waiting_.pop_back();
+      if (!Offer(url)) break;
+    }
+  }
+
+  bool Offer(const Pending& url) {
+    const Added added =
+        politeness_->Add(sites_[url.site].host.facts(), url.kind, url.url);
+    switch (added.outcome) {
+      case AddOutcome::kTaken:
+        held_.emplace(url.url, url);
+        return true;
+      case AddOutcome::kLater:
+        EXPECT_GT(added.due, clock_.Now() + settings_.park_after);
+        later_.emplace(added.due, url);
+        return true;
+      case AddOutcome::kFull:
+        waiting_.push_back(url);
+        return false;
+    }
+    return false;
+  }
+
+  void TakeLeases() {
+    std::vector<Lease> leases;
+    politeness_->Take(1 + random_.Below(50), leases);
+    for (Lease& lease : leases) {
+      Flight flight;
+      flight.url = held_.at(lease.payload);
+      held_.erase(lease.payload);
+      Contact& contact = flight.contact;
+      contact.host = lease.host;
+      contact.server = lease.address;
+      contact.kind = lease.kind;
+      contact.leased = clock_.Now();
+      Plan(contact);
+      flight.lease = std::move(lease);
+      flights_.push_back(std::move(flight));
+    }
+  }
+
+  // How it will go. One host in twenty is dead at first.
+  void Plan(Contact& contact) {
+    const Length connect = milliseconds(random_.Below(300));
+    contact.contact = contact.leased + connect;
+    contact.download = milliseconds(random_.Below(4000));
+    contact.end = *contact.contact + contact.download;
+    contact.retry_after = Length::zero();
+    contact.health = Health::kGood;
+    contact.cut_off = false;
+    const bool dead = contact.host % 20 == 0 && random_.Chance(0.9);
+    if (dead || random_.Chance(0.02)) {
+      contact.health = Health::kFailed;
+      contact.contact = contact.end;
+      if (random_.Chance(0.2)) contact.contact.reset();
+    } else if (random_.Chance(0.05)) {
+      contact.health = Health::kOverloaded;
+      if (random_.Chance(0.5))
+        contact.retry_after = seconds(random_.Below(600));
+    }
+  }
+
+  // To the next thing that happens.
+  void Advance() {
+    MonoTime next = politeness_->NextDue();
+    for (const Flight& flight : flights_) {
+      if (!flight.reported && ReportsContact(flight)) {
+        next = std::min(next, *flight.contact.contact);
+      }
+      next = std::min(next, flight.contact.end);
+    }
+    if (!later_.empty()) next = std::min(next, later_.begin()->first);
+    if (next == MonoTime::max()) return;
+    if (next > clock_.Now()) clock_.Advance(next - clock_.Now());
+    for (size_t i = 0; i < flights_.size();) {
+      Flight& flight = flights_[i];
+      if (!flight.reported && ReportsContact(flight) &&
+          *flight.contact.contact <= clock_.Now()) {
+        flight.reported = true;
+        politeness_->Contacted(flight.lease.id, *flight.contact.contact);
+      }
+      if (flight.contact.end > clock_.Now()) {
+        ++i;
+        continue;
+      }
+      Finish(flight);
+      std::swap(flight, flights_.back());
+      flights_.pop_back();
+    }
+  }
+  // Some are only known of at the end.
+  static bool ReportsContact(const Flight& flight) {
+    return flight.lease.id % 3 != 0 && flight.contact.contact.has_value() &&
+           flight.contact.health != Health::kFailed;
+  }
+
+  void Finish(Flight& flight) {
+    const Contact& contact = flight.contact;
+    Outcome outcome;
+    outcome.contact = contact.contact;
+    outcome.end = contact.end;
+    outcome.health = contact.health;
+    outcome.download = contact.download;
+    outcome.retry_after = contact.retry_after;
+    politeness_->Done(flight.lease.id, outcome);
+    log_.push_back(contact);
+    if (contact.health == Health::kGood) {
+      EXPECT_TRUE(finished_.insert(flight.url.url).second);
+    } else {
+      waiting_.push_back(flight.url);  // a retry
+    }
+  }
+
+  // kill -9: what is in flight reached the server; what was in memory comes
+  // again.
+  void Restart() {
+    const std::string saved = politeness_->Save();
+    for (Flight& flight : flights_) {
+      flight.contact.end = std::min(flight.contact.end, clock_.Now());
+      if (flight.contact.contact > clock_.Now()) flight.contact.contact.reset();
+      flight.contact.cut_off = true;
+      log_.push_back(flight.contact);
+      waiting_.push_back(flight.url);
+    }
+    flights_.clear();
+    for (auto& [name, url] : held_) waiting_.push_back(url);
+    held_.clear();
+    restarted_at_ = clock_.Now();
+    Start(true);
+    ASSERT_TRUE(politeness_->Restore(saved).has_value());
+  }
+
+  void CheckAccounts() {
+    const PolitenessStats stats = politeness_->stats();
+    ASSERT_EQ(stats.added, stats.leased + stats.parked + stats.waiting);
+    ASSERT_EQ(stats.in_flight, flights_.size());
+    ASSERT_LE(stats.hosts, static_cast<uint64_t>(settings_.max_hosts));
+    ASSERT_LE(stats.waiting, static_cast<uint64_t>(settings_.max_urls));
+  }
+
+  Random random_;
+  ManualClock clock_;
+  PolitenessSettings settings_;
+  std::unique_ptr<Politeness> politeness_;
+  std::vector<Site> sites_;
+  std::vector<Pending> waiting_;
+  std::multimap<MonoTime, Pending> later_;
+  std::map<std::string, Pending> held_;  // in politeness, by name
+  std::vector<Flight> flights_;
+  std::vector<Contact> log_;
+  std::set<std::string> finished_;
+  MonoTime restarted_at_{};
+};
+
+// The rules once more, without a heap.
+class Checker {
+ public:
+  explicit Checker(const Simulation& simulation)
+      : settings_(simulation.settings()), simulation_(simulation) {}
+
+  void Check() {
+    std::map<uint64_t, std::vector<Contact>> by_host;
+    std::map<std::array<uint8_t, 16>, std::vector<Contact>> by_server;
+    for (const Contact& contact : simulation_.log()) {
+      by_host[contact.host].push_back(contact);
+      by_server[contact.server.bytes].push_back(contact);
+    }
+    EXPECT_GT(by_host.size(), 4999U);
+    EXPECT_GT(by_server.size(), 300U);
+    for (auto& [host, contacts] : by_host) CheckHost(host, contacts);
+    for (auto& [server, contacts] : by_server) CheckServer(contacts);
+  }
+
+ private:
+  double BudgetOf(uint64_t host) const {
+    return simulation_.sites()[host - 1].host.budget;
+  }
+  static Length Scale(Length delay, Length floor, double budget) {
+    const Length scaled(
+        static_cast<int64_t>(static_cast<double>(delay.count()) * 10 / budget));
+    return std::min(delay, std::max(scaled, floor));
+  }
+
+  void CheckHost(uint64_t host, std::vector<Contact>& contacts) const {
+    std::sort(
+        contacts.begin(), contacts.end(),
+        [](const Contact& a, const Contact& b) { return a.leased < b.leased; });
+    uint32_t overloads = 0;
+    uint32_t failures = 0;
+    for (size_t i = 0; i + 1 < contacts.size(); ++i) {
+      const Contact& one = contacts[i];
+      const Contact& two = contacts[i + 1];
+      ASSERT_GE(two.leased, one.end) << "two in flight at host " << host;
+      // A lease that made no contact and did not fail asks for no wait; after
+      // one that was cut off the counts are what they were.
+      if (!one.cut_off) {
+        overloads = one.health == Health::kOverloaded ? overloads + 1
+                    : one.health == Health::kGood     ? 0
+                                                      : overloads;
+        failures = one.health == Health::kFailed ? failures + 1 : 0;
+      }
+      const Length wait = HostWait(host, one, overloads, failures);
+      ASSERT_GE(two.leased - one.end, wait)
+          << "host " << host << " contact " << i << " health "
+          << static_cast<int>(one.health);
+    }
+  }
+
+  Length HostWait(uint64_t host, const Contact& contact, uint32_t overloads,
+                  uint32_t failures) const {
+    Length wait =
+        Scale(settings_.host_delay, settings_.host_delay_floor, BudgetOf(host));
+    wait = std::max(wait, simulation_.sites()[host - 1].host.crawl_delay);
+    if (contact.cut_off) return wait;
+    wait = std::max(wait, contact.download * settings_.download_multiple);
+    wait = std::max(wait, contact.retry_after);
+    if (overloads > 0) {
+      Length back_off = settings_.back_off;
+      for (uint32_t i = 1; i < overloads; ++i) back_off *= 2;
+      wait = std::max(wait, std::min(back_off, Length(settings_.back_off_max)));
+    }
+    if (failures >= 3) {
+      Length pause = settings_.dead_pause;
+      for (uint32_t i = 3; i < failures && pause < settings_.dead_pause_max;
+           ++i) {
+        pause *= 2;
+      }
+      wait = std::max(wait, std::min(pause, Length(settings_.dead_pause_max)));
+    }
+    return wait;
+  }
+
+  void CheckServer(std::vector<Contact>& contacts) const {
+    const Length delay =
+        Scale(settings_.server_delay, settings_.server_delay_floor,
+              BudgetOf(contacts.front().host));
+    std::vector<MonoTime> times;
+    std::vector<std::pair<MonoTime, int>> changes;
+    for (const Contact& contact : contacts) {
+      if (contact.contact.has_value()) times.push_back(*contact.contact);
+      changes.emplace_back(contact.leased, 1);
+      changes.emplace_back(contact.end, -1);
+    }
+    std::sort(times.begin(), times.end());
+    for (size_t i = 0; i + 1 < times.size(); ++i) {
+      ASSERT_GE(times[i + 1] - times[i], delay) << "at one address";
+    }
+    std::sort(changes.begin(), changes.end());
+    int in_flight = 0;
+    for (const auto& [time, change] : changes) {
+      in_flight += change;
+      ASSERT_LE(in_flight, settings_.server_in_flight);
+    }
+  }
+
+  const PolitenessSettings& settings_;
+  const Simulation& simulation_;
+};
+
+TEST(PolitenessSimulationTest, NoDelayIsEverBroken) {
+  for (const uint64_t seed : {uint64_t{1}, uint64_t{2}}) {
+    Simulation simulation(seed);
+    simulation.Run();
+    ASSERT_FALSE(HasFailure()) << "seed " << seed;
+    ASSERT_GT(simulation.restarted_at(), MonoTime());
+    Checker(simulation).Check();
+    ASSERT_FALSE(HasFailure()) << "seed " << seed;
+  }
+}
+
+}  // namespace
+}  // namespace nephila::politeness

@@ -1,0 +1,545 @@
+#include "politeness/politeness.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "politeness/politeness_testing.h"
+
+namespace nephila::politeness {
+namespace {
+
+class PolitenessTest : public ::testing::Test {
+ protected:
+  PolitenessTest() { Make(); }
+  void Make(PolitenessOptions options = {}) {
+    politeness_.emplace(clock_, std::move(options));
+  }
+  void Make(const PolitenessSettings& settings) {
+    PolitenessOptions options;
+    options.settings = settings;
+    Make(std::move(options));
+  }
+
+  Added Add(const TestHost& host, const std::string& url = "url",
+            Kind kind = Kind::kPage) {
+    return politeness_->Add(host.facts(), kind, url);
+  }
+  std::vector<Lease> Take(size_t max = 1000) {
+    std::vector<Lease> leases;
+    politeness_->Take(max, leases);
+    return leases;
+  }
+  // The one lease that is due; fails if there are others.
+  Lease TakeOne() {
+    const auto leases = Take();
+    EXPECT_EQ(leases.size(), 1U);
+    return leases.empty() ? Lease() : leases.front();
+  }
+  // A transfer that took no time, by default.
+  void Finish(const Lease& lease, Health health = Health::kGood,
+              Length retry_after = Length::zero()) {
+    Outcome outcome;
+    outcome.contact = clock_.Now();
+    outcome.end = clock_.Now();
+    outcome.health = health;
+    outcome.retry_after = retry_after;
+    politeness_->Done(lease.id, outcome);
+  }
+  std::vector<Parked> TakeParked() {
+    std::vector<Parked> parked;
+    politeness_->TakeParked(parked);
+    return parked;
+  }
+  // How long until the next lease of a host comes, in steps of `step`.
+  Length WaitForLease(Length step, Length most) {
+    Length waited{0};
+    while (waited < most) {
+      std::vector<Lease> leases = Take();
+      if (!leases.empty()) {
+        last_ = leases.front();
+        return waited;
+      }
+      clock_.Advance(step);
+      waited += step;
+    }
+    return most;
+  }
+
+  ManualClock clock_;
+  std::optional<Politeness> politeness_;
+  Lease last_;
+};
+
+TEST_F(PolitenessTest, GivesALeaseForWhatIsDue) {
+  const TestHost host(7);
+  EXPECT_EQ(Add(host, "http://a/").outcome, AddOutcome::kTaken);
+  const Lease lease = TakeOne();
+  EXPECT_EQ(lease.host, 7U);
+  EXPECT_EQ(lease.address, ServerNumber(7));
+  EXPECT_EQ(lease.payload, "http://a/");
+  EXPECT_EQ(lease.kind, Kind::kPage);
+  EXPECT_TRUE(Take().empty());
+}
+
+TEST_F(PolitenessTest, HasOneRequestInFlightPerHost) {
+  const TestHost host(7, {1, 2});
+  Add(host, "first");
+  Add(host, "second");
+  const Lease lease = TakeOne();
+  clock_.Advance(minutes(3));
+  EXPECT_TRUE(Take().empty());
+  Finish(lease);
+  clock_.Advance(seconds(40));
+  EXPECT_EQ(TakeOne().payload, "second");
+}
+
+TEST_F(PolitenessTest, WaitsFromTheEndOfTheTransfer) {
+  const TestHost host(7);
+  Add(host, "first");
+  Add(host, "second");
+  const Lease lease = TakeOne();
+  Outcome outcome;
+  outcome.contact = clock_.Now();
+  clock_.Advance(seconds(25));
+  outcome.end = clock_.Now();
+  politeness_->Done(lease.id, outcome);
+  EXPECT_EQ(politeness_->NextDue(), outcome.end + seconds(40));
+  EXPECT_EQ(WaitForLease(seconds(1), minutes(5)), seconds(40));
+}
+
+TEST_F(PolitenessTest, AHostThatCrawlsFastMayBeAskedMoreOften) {
+  TestHost host(7);
+  host.budget = 20;
+  Add(host);
+  Add(host);
+  Finish(TakeOne());
+  EXPECT_EQ(WaitForLease(seconds(1), minutes(5)), seconds(20));
+}
+
+TEST_F(PolitenessTest, KeepsContactsOfAnAddressApart) {
+  for (uint64_t i = 1; i <= 3; ++i) Add(TestHost(i, {9}));
+  const Lease first = TakeOne();
+  // Not contacted yet: nobody knows when the next may go.
+  clock_.Advance(seconds(5));
+  EXPECT_TRUE(Take().empty());
+  EXPECT_EQ(politeness_->NextDue(), MonoTime::max());
+  politeness_->Contacted(first.id, clock_.Now());
+  EXPECT_EQ(politeness_->NextDue(), clock_.Now() + seconds(1));
+  clock_.Advance(milliseconds(999));
+  EXPECT_TRUE(Take().empty());
+  clock_.Advance(milliseconds(1));
+  EXPECT_EQ(TakeOne().host, 2U);
+}
+
+TEST_F(PolitenessTest, TheMeanBudgetOfItsDomainsQuickensAnAddress) {
+  // Two domains, one of them with two hosts there: (10 + 190) / 2.
+  for (uint64_t i = 1; i <= 3; ++i) {
+    TestHost host(i, {9});
+    host.domain = i == 1 ? 100 : 200;
+    host.budget = i == 1 ? 10 : 190;
+    Add(host);
+  }
+  Finish(TakeOne());
+  EXPECT_EQ(WaitForLease(milliseconds(10), seconds(5)), milliseconds(100));
+}
+
+TEST_F(PolitenessTest, BoundsWhatIsInFlightAtAnAddress) {
+  PolitenessSettings settings;
+  settings.server_in_flight = 3;
+  settings.server_delay = seconds(0);
+  Make(settings);
+  for (uint64_t i = 1; i <= 10; ++i) Add(TestHost(i, {9}));
+  std::vector<Lease> in_flight;
+  for (int i = 0; i < 10; ++i) {
+    for (const Lease& lease : Take()) {
+      politeness_->Contacted(lease.id, clock_.Now());
+      in_flight.push_back(lease);
+    }
+  }
+  EXPECT_EQ(in_flight.size(), 3U);
+  Finish(in_flight[1]);
+  EXPECT_EQ(Take().size(), 1U);
+}
+
+TEST_F(PolitenessTest, TakesTheAddressThatIsFreeFirst) {
+  Add(TestHost(1, {8}));
+  TakeOne();  // 8 is busy
+  Add(TestHost(2, {8, 9}));
+  EXPECT_EQ(TakeOne().address, ServerNumber(9));
+}
+
+TEST_F(PolitenessTest, ALeaseThatContactedNobodyCostsNoWait) {
+  const TestHost host(7);
+  Add(host, "first");
+  Add(host, "second");
+  const Lease lease = TakeOne();
+  Outcome outcome;
+  outcome.end = clock_.Now();
+  politeness_->Done(lease.id, outcome);
+  EXPECT_EQ(TakeOne().payload, "second");
+}
+
+TEST_F(PolitenessTest, TheFirstRobotsTxtDoesNotWaitForTheHost) {
+  TestHost host(7);
+  Add(host, "page");
+  EXPECT_EQ(Add(host, "robots", Kind::kFirstRobots).outcome,
+            AddOutcome::kTaken);
+  const Lease robots = TakeOne();
+  EXPECT_EQ(robots.payload, "robots");
+  Finish(robots);
+  // It was a contact: the page waits.
+  EXPECT_EQ(WaitForLease(seconds(1), minutes(5)), seconds(40));
+  EXPECT_EQ(last_.payload, "page");
+  Finish(last_);
+  // A second one is not the first, whatever it is called.
+  Add(host, "robots", Kind::kFirstRobots);
+  EXPECT_EQ(WaitForLease(seconds(1), minutes(5)), seconds(40));
+}
+
+TEST_F(PolitenessTest, TheFirstRobotsTxtWaitsForTheAddress) {
+  Add(TestHost(1, {9}));
+  Finish(TakeOne());
+  Add(TestHost(2, {9}), "robots", Kind::kFirstRobots);
+  EXPECT_EQ(WaitForLease(milliseconds(10), minutes(5)), seconds(1));
+}
+
+TEST_F(PolitenessTest, RobotsAndHopsComeBeforePagesButWait) {
+  const TestHost host(7);
+  Add(host, "page");
+  Finish(TakeOne());
+  Add(host, "page 2");
+  Add(host, "hop", Kind::kHop);
+  Add(host, "robots", Kind::kRobots);
+  EXPECT_EQ(WaitForLease(seconds(1), minutes(5)), seconds(40));
+  EXPECT_EQ(last_.payload, "hop");
+  Finish(last_);
+  EXPECT_EQ(WaitForLease(seconds(1), minutes(5)), seconds(40));
+  EXPECT_EQ(last_.payload, "robots");
+  Finish(last_);
+  EXPECT_EQ(WaitForLease(seconds(1), minutes(5)), seconds(40));
+  EXPECT_EQ(last_.payload, "page 2");
+}
+
+TEST_F(PolitenessTest, ACrawlDelayThatIsLearntLaterCountsFromTheLastTransfer) {
+  TestHost host(7);
+  Add(host, "robots", Kind::kFirstRobots);
+  Finish(TakeOne());
+  host.crawl_delay = minutes(2);
+  politeness_->Update(host.facts());
+  Add(host, "page");
+  EXPECT_EQ(WaitForLease(seconds(1), minutes(5)), minutes(2));
+  const Explanation why = politeness_->Why(7);
+  EXPECT_EQ(why.reason, DelayReason::kCrawlDelay);
+}
+
+TEST_F(PolitenessTest, LongCrawlDelaysAreWaitedForOnDisk) {
+  TestHost host(7);
+  host.crawl_delay = std::chrono::hours(1);
+  Add(host, "first");
+  const MonoTime begin = clock_.Now();
+  Finish(TakeOne());
+  const Added later = Add(host, "second");
+  EXPECT_EQ(later.outcome, AddOutcome::kLater);
+  EXPECT_EQ(later.due, begin + std::chrono::hours(1));
+  // The next one comes an hour after that.
+  EXPECT_EQ(Add(host, "third").due, begin + std::chrono::hours(2));
+  const auto parked = TakeParked();
+  ASSERT_EQ(parked.size(), 1U);
+  EXPECT_FALSE(parked[0].has_url);
+  EXPECT_EQ(parked[0].due, begin + std::chrono::hours(1));
+  politeness_->Forget(7);
+  EXPECT_EQ(politeness_->stats().hosts, 0U);
+  // Its record has the time now.
+  host.not_before = parked[0].due;
+  clock_.Advance(minutes(57));
+  EXPECT_EQ(Add(host, "second").outcome, AddOutcome::kTaken);
+  EXPECT_EQ(WaitForLease(seconds(1), minutes(10)), minutes(3));
+}
+
+TEST_F(PolitenessTest, AParkedHostKeepsItsClockUntilItIsForgotten) {
+  TestHost host(7);
+  Add(host, "first");
+  Finish(TakeOne(), Health::kOverloaded, std::chrono::hours(2));
+  TakeParked();
+  clock_.Advance(minutes(30));
+  Take();
+  // An entry that was checked before comes without the time.
+  EXPECT_EQ(Add(host, "second").outcome, AddOutcome::kLater);
+  EXPECT_EQ(politeness_->Why(7).what, WaitsFor::kParked);
+  EXPECT_EQ(politeness_->Why(7).reason, DelayReason::kRetryAfter);
+}
+
+TEST_F(PolitenessTest, RetryAfterParksTheUrlsThatWait) {
+  TestHost host(7);
+  for (const char* url : {"a", "b", "c"}) Add(host, url);
+  const MonoTime begin = clock_.Now();
+  Finish(TakeOne(), Health::kOverloaded, std::chrono::hours(2));
+  const auto parked = TakeParked();
+  ASSERT_EQ(parked.size(), 2U);
+  EXPECT_EQ(parked[0].payload, "b");
+  EXPECT_EQ(parked[0].due, begin + std::chrono::hours(2));
+  EXPECT_EQ(parked[1].payload, "c");
+  EXPECT_EQ(parked[1].due, begin + std::chrono::hours(2) + seconds(40));
+  EXPECT_EQ(politeness_->stats().waiting, 0U);
+  EXPECT_EQ(politeness_->stats().parked, 2U);
+  EXPECT_TRUE(TakeParked().empty());
+}
+
+TEST_F(PolitenessTest, AShortRetryAfterIsWaitedForInMemory) {
+  PolitenessSettings settings;
+  settings.back_off = seconds(5);
+  Make(settings);
+  TestHost host(7);
+  Add(host, "a");
+  Add(host, "b");
+  Finish(TakeOne(), Health::kOverloaded, seconds(90));
+  EXPECT_EQ(WaitForLease(seconds(1), minutes(5)), seconds(90));
+}
+
+TEST_F(PolitenessTest, OverloadedHostsAreSlowedMoreAndMoreUntilTheyAreWell) {
+  PolitenessSettings settings;
+  settings.park_after = std::chrono::hours(2);
+  Make(settings);
+  TestHost host(7);
+  for (int i = 0; i < 5; ++i) Add(host);
+  Finish(TakeOne(), Health::kOverloaded);
+  EXPECT_EQ(WaitForLease(seconds(1), minutes(20)), minutes(1));
+  Finish(last_, Health::kOverloaded);
+  EXPECT_EQ(WaitForLease(seconds(1), minutes(20)), minutes(2));
+  Finish(last_);
+  EXPECT_EQ(WaitForLease(seconds(1), minutes(20)), seconds(40));
+  Finish(last_, Health::kOverloaded);
+  EXPECT_EQ(WaitForLease(seconds(1), minutes(20)), minutes(1));
+}
+
+TEST_F(PolitenessTest, DeadHostsArePausedAndTriedAgain) {
+  TestHost host(7);
+  for (int i = 0; i < 6; ++i) Add(host, std::to_string(i));
+  Finish(TakeOne(), Health::kFailed);
+  EXPECT_EQ(WaitForLease(seconds(1), minutes(5)), seconds(40));
+  Finish(last_, Health::kFailed);
+  EXPECT_EQ(WaitForLease(seconds(1), minutes(5)), seconds(40));
+  MonoTime dead = clock_.Now();
+  Finish(last_, Health::kFailed);
+  auto parked = TakeParked();
+  ASSERT_EQ(parked.size(), 3U);
+  EXPECT_EQ(parked[0].due, dead + minutes(10));
+  EXPECT_EQ(parked[0].failures, 3U);
+  EXPECT_EQ(politeness_->Why(7).reason, DelayReason::kDeadHost);
+  politeness_->Forget(7);
+  // It comes back with its record; one more failure, and it waits longer.
+  host.failures = 3;
+  host.not_before = parked[0].due;
+  clock_.Advance(minutes(10));
+  Add(host, "probe");
+  Add(host, "another");
+  dead = clock_.Now();
+  Finish(TakeOne(), Health::kFailed);
+  parked = TakeParked();
+  ASSERT_EQ(parked.size(), 1U);
+  EXPECT_EQ(parked[0].due, dead + minutes(20));
+  // An answer brings it back to life.
+  clock_.Advance(minutes(20));
+  Add(host, "probe");
+  Finish(TakeOne());
+  Add(host, "more");
+  EXPECT_EQ(WaitForLease(seconds(1), minutes(5)), seconds(40));
+}
+
+TEST_F(PolitenessTest, FailuresOfAHostWithoutUrlsGoToItsRecord) {
+  TestHost host(7);
+  Add(host);
+  Finish(TakeOne(), Health::kFailed);
+  EXPECT_TRUE(TakeParked().empty());
+  clock_.Advance(seconds(40));
+  EXPECT_TRUE(Take().empty());
+  const auto parked = TakeParked();
+  ASSERT_EQ(parked.size(), 1U);
+  EXPECT_FALSE(parked[0].has_url);
+  EXPECT_EQ(parked[0].failures, 1U);
+  politeness_->Forget(7);
+  EXPECT_EQ(politeness_->stats().hosts, 0U);
+}
+
+TEST_F(PolitenessTest, MercatorsRuleSlowsHostsThatAnswerSlowly) {
+  PolitenessSettings settings;
+  settings.host_delay = seconds(1);
+  settings.download_multiple = 10;
+  Make(settings);
+  TestHost host(7);
+  Add(host);
+  Add(host);
+  Outcome outcome;
+  const Lease lease = TakeOne();
+  outcome.contact = clock_.Now();
+  clock_.Advance(seconds(6));
+  outcome.end = clock_.Now();
+  outcome.download = seconds(6);
+  politeness_->Done(lease.id, outcome);
+  EXPECT_EQ(WaitForLease(seconds(1), minutes(5)), seconds(60));
+}
+
+TEST_F(PolitenessTest, SitesMayHaveTheirOwnDelay) {
+  PolitenessOptions options;
+  options.site_delay = [](const HostFacts& facts) -> std::optional<Length> {
+    if (facts.name == "quick.example") return seconds(2);
+    return std::nullopt;
+  };
+  Make(std::move(options));
+  TestHost quick(1);
+  quick.name = "quick.example";
+  TestHost other(2);
+  other.name = "other.example";
+  for (const TestHost* host : {&quick, &other}) {
+    Add(*host);
+    Add(*host);
+  }
+  for (const Lease& lease : Take()) Finish(lease);
+  EXPECT_EQ(WaitForLease(seconds(1), minutes(5)), seconds(2));
+  EXPECT_EQ(last_.host, 1U);
+  // What the site's robots.txt asks for is asked for all the same.
+  quick.crawl_delay = seconds(10);
+  Finish(last_);
+  Add(quick);
+  EXPECT_EQ(WaitForLease(seconds(1), minutes(5)), seconds(10));
+}
+
+TEST_F(PolitenessTest, UrlsThatWouldWaitTooLongAreNotTaken) {
+  const TestHost host(7);
+  const MonoTime begin = clock_.Now();
+  int taken = 0;
+  while (Add(host).outcome == AddOutcome::kTaken) ++taken;
+  EXPECT_EQ(taken, 8);  // 0, 40, ... 280 s
+  // Those that are sent away come back one behind the other.
+  EXPECT_EQ(Add(host).due, begin + seconds(9 * 40));
+}
+
+TEST_F(PolitenessTest, HostsInALongLineAreParked) {
+  // An address that thousands share, a second each.
+  for (uint64_t i = 1; i <= 400; ++i) Add(TestHost(i, {9}));
+  EXPECT_EQ(Take().size(), 1U);
+  const auto parked = TakeParked();
+  EXPECT_EQ(parked.size(), 99U);
+  EXPECT_GT(parked.front().due, clock_.Now() + minutes(5));
+  EXPECT_EQ(politeness_->stats().waiting, 300U);
+}
+
+TEST_F(PolitenessTest, HostsAndUrlsInMemoryAreBounded) {
+  PolitenessSettings settings;
+  settings.max_hosts = 3;
+  settings.max_urls = 5;
+  Make(settings);
+  for (uint64_t i = 1; i <= 3; ++i) {
+    EXPECT_EQ(Add(TestHost(i)).outcome, AddOutcome::kTaken);
+  }
+  EXPECT_EQ(Add(TestHost(4)).outcome, AddOutcome::kFull);
+  EXPECT_FALSE(politeness_->WantsMore());
+  EXPECT_EQ(Add(TestHost(1)).outcome, AddOutcome::kTaken);
+  EXPECT_EQ(Add(TestHost(2)).outcome, AddOutcome::kTaken);
+  EXPECT_EQ(Add(TestHost(3)).outcome, AddOutcome::kFull);
+  EXPECT_EQ(politeness_->stats().added, 5U);
+}
+
+TEST_F(PolitenessTest, HostsGoWhenTheirWaitIsOverAndAddressesToo) {
+  Add(TestHost(1, {8, 9}));
+  Finish(TakeOne());
+  clock_.Advance(seconds(39));
+  EXPECT_TRUE(Take().empty());
+  EXPECT_EQ(politeness_->stats().hosts, 1U);
+  clock_.Advance(seconds(1));
+  EXPECT_TRUE(Take().empty());
+  EXPECT_EQ(politeness_->stats().hosts, 0U);
+  EXPECT_EQ(politeness_->stats().addresses, 0U);
+  EXPECT_EQ(politeness_->NextDue(), MonoTime::max());
+}
+
+TEST_F(PolitenessTest, AnAddressKeepsItsClockWhenItsHostIsGone) {
+  PolitenessSettings settings;
+  settings.host_delay = seconds(0);
+  settings.server_delay = seconds(30);
+  Make(settings);
+  Add(TestHost(1, {9}));
+  Finish(TakeOne());
+  Take();
+  EXPECT_EQ(politeness_->stats().hosts, 0U);
+  Add(TestHost(2, {9}));
+  EXPECT_EQ(WaitForLease(seconds(1), minutes(5)), seconds(30));
+}
+
+TEST_F(PolitenessTest, WantsAsManyHostsAsKeepTheSpeed) {
+  PolitenessSettings settings;
+  settings.host_delay = seconds(10);
+  settings.refill = 2;
+  Make(settings);
+  EXPECT_TRUE(politeness_->WantsMore());
+  politeness_->SetSpeed(5);  // 2 * 5 a second * 10 s
+  uint64_t hosts = 0;
+  std::vector<Lease> leases;
+  while (politeness_->WantsMore() && hosts < 1000) {
+    Add(TestHost(++hosts));
+    politeness_->Take(1, leases);  // gets what it asks for: no starvation
+  }
+  EXPECT_EQ(hosts, 100U);
+  EXPECT_EQ(politeness_->stats().wanted_hosts, 100U);
+}
+
+TEST_F(PolitenessTest, WantsMoreWhenATakeFoundTooLittle) {
+  Add(TestHost(1));
+  EXPECT_EQ(Take(1).size(), 1U);
+  EXPECT_FALSE(politeness_->stats().busy_hosts == 0);
+  EXPECT_EQ(Take(1).size(), 0U);
+  EXPECT_TRUE(politeness_->WantsMore());
+}
+
+TEST_F(PolitenessTest, SaysWhatAHostWaitsFor) {
+  EXPECT_EQ(politeness_->Why(1).what, WaitsFor::kNothing);
+  Add(TestHost(1, {9}), "a");
+  Add(TestHost(1, {9}), "b");
+  Add(TestHost(2, {9}));
+  Add(TestHost(3, {9}));
+  EXPECT_EQ(politeness_->Why(1).what, WaitsFor::kNextTake);
+  const Lease lease = TakeOne();
+  EXPECT_EQ(politeness_->Why(1).what, WaitsFor::kTransfer);
+  EXPECT_EQ(politeness_->Why(1).urls, 1U);
+  EXPECT_EQ(politeness_->Why(2).what, WaitsFor::kServerLine);
+  EXPECT_EQ(politeness_->Why(3).ahead, 1U);
+  Finish(lease);
+  EXPECT_EQ(politeness_->Why(2).what, WaitsFor::kServerDelay);
+  EXPECT_EQ(politeness_->Why(2).until, clock_.Now() + seconds(1));
+  EXPECT_EQ(politeness_->Why(3).until, clock_.Now() + seconds(2));
+  const Explanation why = politeness_->Why(1);
+  EXPECT_EQ(why.what, WaitsFor::kHost);
+  EXPECT_EQ(why.until, clock_.Now() + seconds(40));
+  EXPECT_EQ(why.reason, DelayReason::kHostDelay);
+  EXPECT_EQ(why.delay, seconds(40));
+  EXPECT_EQ(WaitsForName(why.what), "host-delay");
+  EXPECT_EQ(DelayReasonName(why.reason), "host-delay");
+}
+
+TEST_F(PolitenessTest, ACrawlWithoutDelaysDoesNotWait) {
+  PolitenessSettings settings;
+  settings.host_delay = settings.server_delay = seconds(0);
+  Make(settings);
+  const TestHost host(1);
+  for (int i = 0; i < 100; ++i) Add(host, std::to_string(i));
+  for (int i = 0; i < 100; ++i) {
+    const Lease lease = TakeOne();
+    EXPECT_EQ(lease.payload, std::to_string(i));
+    Finish(lease);
+  }
+}
+
+TEST_F(PolitenessTest, AHostMayMoveWhileItWaits) {
+  Add(TestHost(1, {8}), "a");
+  Finish(TakeOne());
+  Add(TestHost(1, {9}), "b");
+  clock_.Advance(seconds(40));
+  EXPECT_EQ(TakeOne().address, ServerNumber(9));
+  EXPECT_EQ(politeness_->stats().addresses, 1U);
+}
+
+}  // namespace
+}  // namespace nephila::politeness

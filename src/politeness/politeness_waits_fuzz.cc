@@ -1,0 +1,15 @@
+// Any bytes as the waits of a manifest: refused, or the same again.
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "base/check.h"
+#include "politeness/saved_waits.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  const auto waits = nephila::politeness::ParseWaits(bytes);
+  if (!waits.has_value()) return 0;
+  NEPHILA_CHECK(nephila::politeness::FormatWaits(*waits) == bytes);
+  return 0;
+}

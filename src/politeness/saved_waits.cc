@@ -1,0 +1,69 @@
+#include "politeness/saved_waits.h"
+
+#include "base/bytes.h"
+#include "base/result.h"
+
+namespace nephila::politeness {
+namespace {
+
+constexpr uint8_t kVersion = 1;
+// No wait is longer: settings are bounded far below.
+constexpr uint64_t kMostNanoseconds = uint64_t{1} << 61;
+
+Result<Length, ReadError> ReadLength(ByteReader& reader) {
+  NEPHILA_TRY(const uint64_t count, reader.Varint());
+  if (count > kMostNanoseconds) return Unexpected(ReadError::kOverlong);
+  return Length(static_cast<int64_t>(count));
+}
+
+Result<SavedWaits, ReadError> Read(ByteReader& reader) {
+  SavedWaits waits;
+  NEPHILA_TRY(const std::string_view boot, reader.Sized());
+  waits.boot_id = boot;
+  NEPHILA_TRY(const Length when, ReadLength(reader));
+  waits.when = MonoTime(when);
+  NEPHILA_TRY(const uint64_t hosts, reader.Varint());
+  for (uint64_t i = 0; i < hosts; ++i) {
+    HostWait wait;
+    NEPHILA_TRY(wait.host, reader.U64());
+    NEPHILA_TRY(wait.left, ReadLength(reader));
+    NEPHILA_TRY(const uint8_t reason, reader.U8());
+    if (reason >= kDelayReasons) return Unexpected(ReadError::kOverlong);
+    wait.reason = static_cast<DelayReason>(reason);
+    NEPHILA_TRY(wait.failures, reader.U32());
+    NEPHILA_TRY(wait.overloads, reader.U32());
+    waits.hosts.push_back(wait);
+  }
+  if (!reader.AtEnd()) return Unexpected(ReadError::kOverlong);
+  return waits;
+}
+
+}  // namespace
+
+std::string FormatWaits(const SavedWaits& waits) {
+  std::string bytes;
+  ByteWriter writer(bytes);
+  writer.U8(kVersion);
+  writer.Sized(waits.boot_id);
+  writer.Varint(static_cast<uint64_t>(waits.when.time_since_epoch().count()));
+  writer.Varint(waits.hosts.size());
+  for (const HostWait& wait : waits.hosts) {
+    writer.U64(wait.host);
+    writer.Varint(static_cast<uint64_t>(wait.left.count()));
+    writer.U8(static_cast<uint8_t>(wait.reason));
+    writer.U32(wait.failures);
+    writer.U32(wait.overloads);
+  }
+  return bytes;
+}
+
+std::optional<SavedWaits> ParseWaits(std::string_view bytes) {
+  ByteReader reader(bytes);
+  const auto version = reader.U8();
+  if (!version || *version != kVersion) return std::nullopt;
+  auto waits = Read(reader);
+  if (!waits) return std::nullopt;
+  return *std::move(waits);
+}
+
+}  // namespace nephila::politeness

@@ -1,0 +1,43 @@
+// SavedWaits: the waits of hosts as a manifest has them. Those of addresses are
+// never longer than what a restart waits anyway.
+//
+// Lengths that are left, not times: monotonic times mean nothing after the
+// machine has started anew. With them stands when that was, by which boot.
+// One version byte; what cannot be read is refused as a whole.
+//
+// Threads: any. Cost: linear.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "politeness/delays.h"
+
+namespace nephila::politeness {
+
+struct HostWait {
+  bool operator==(const HostWait&) const = default;
+
+  uint64_t host = 0;
+  Length left{0};
+  DelayReason reason = DelayReason::kHostDelay;
+  uint32_t failures = 0;
+  uint32_t overloads = 0;
+};
+
+struct SavedWaits {
+  bool operator==(const SavedWaits&) const = default;
+
+  std::string boot_id;  // empty: not known
+  MonoTime when{};
+  std::vector<HostWait> hosts;
+};
+
+std::string FormatWaits(const SavedWaits& waits);
+std::optional<SavedWaits> ParseWaits(std::string_view bytes);
+
+}  // namespace nephila::politeness
