@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Fails if a folder under src/ includes one that it may not know.
 
-base < config < item < model < {drum, disk_queue, url} < stages < crawl < cli <
-bench. A stage includes no other stage: what they share travels in item/, and
-crawl/ connects them. `url` is a stage and vocabulary, so it stands below them.
+base < config < net < item < model < {drum, disk_queue, url, coding} < stages <
+crawl < cli < bench. A stage includes no other stage: what they share travels in
+item/, and crawl/ connects them. `url` is a stage and vocabulary, so it stands
+below them.
 """
 
 import pathlib
@@ -13,9 +14,10 @@ import sys
 LEVELS = [
     ["base"],
     ["config"],
+    ["net"],
     ["item"],
     ["model"],
-    ["drum", "disk_queue", "url"],
+    ["drum", "disk_queue", "url", "coding"],
     ["seeds", "exchange", "seen", "reputation", "budget", "robots",
      "politeness", "dns", "fetch", "parse", "store", "sim"],
     ["crawl"],

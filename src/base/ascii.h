@@ -25,6 +25,28 @@ constexpr char Lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
 }
 
+// What tokens of HTTP are made of (RFC 9110 s5.6.2).
+constexpr bool IsTokenChar(char c) {
+  return IsAlpha(c) || IsDigit(c) ||
+         std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
+}
+
+constexpr bool IsToken(std::string_view text) {
+  for (char c : text) {
+    if (!IsTokenChar(c)) return false;
+  }
+  return !text.empty();
+}
+
+// Cuts the first line off *rest, without its end, LF or CR LF.
+constexpr std::string_view TakeLine(std::string_view* rest) {
+  size_t end = rest->find('\n');
+  std::string_view line = rest->substr(0, end);
+  rest->remove_prefix(end == std::string_view::npos ? rest->size() : end + 1);
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  return line;
+}
+
 // The position of the first byte from `at` on that is no space.
 constexpr size_t SkipSpaces(std::string_view text, size_t at) {
   while (at < text.size() && IsSpace(text[at])) ++at;

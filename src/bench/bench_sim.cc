@@ -3,26 +3,19 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <ctime>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <string>
 #include <vector>
 
+#include "base/cpu_time.h"
 #include "sim/web.h"
 
 namespace nephila::bench {
 namespace {
 
 constexpr int kPages = 200;
-
-double CpuMicros() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) * 1e6 +
-         static_cast<double>(time.tv_nsec) / 1e3;
-}
 
 std::vector<sim::PageId> DrawPages(const sim::Web& web) {
   sim::Draw draw(5);
@@ -58,9 +51,9 @@ Status RunBenchSim(const BenchSimOptions& options, std::ostream& out) {
   uint64_t bytes = MakePages(web, pages, &buffer);  // to warm up
   double best = std::numeric_limits<double>::max();
   for (int i = 0; i < options.passes; ++i) {
-    const double begin = CpuMicros();
+    const double begin = ThreadCpuSeconds();
     bytes = MakePages(web, pages, &buffer);
-    best = std::min(best, (CpuMicros() - begin) / kPages);
+    best = std::min(best, (ThreadCpuSeconds() - begin) * 1e6 / kPages);
   }
   const double bytes_per_page = static_cast<double>(bytes) / kPages;
   if (options.json) {

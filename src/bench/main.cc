@@ -7,7 +7,10 @@
 #include "base/text.h"
 #include "bench/bench_budget.h"
 #include "bench/bench_charset.h"
+#include "bench/bench_coding.h"
+#include "bench/bench_dns.h"
 #include "bench/bench_drum.h"
+#include "bench/bench_fetch.h"
 #include "bench/bench_links.h"
 #include "bench/bench_politeness.h"
 #include "bench/bench_queue.h"
@@ -32,13 +35,16 @@ class NephilaBench : public cli::Program {
     AddRobots();
     AddLinks();
     AddCharset();
+    AddCoding();
     AddDrum();
     AddBudget();
     AddSpam();
     AddQueue();
     AddPoliteness();
     AddStore();
+    AddFetch();
     AddSim();
+    AddDns();
   }
 
  private:
@@ -106,6 +112,67 @@ class NephilaBench : public cli::Program {
                     "Folder of the corpus, or its html/")
         ->type_name("DIR");
     sub->add_flag("--json", bench_charset_options_.json, "Lines of JSON");
+  }
+
+  void AddFetch() {
+    CLI::App* sub =
+        AddVerb("fetch", "Downloads, by us and by a plain libcurl loop",
+                [this](const cli::Setup& setup) {
+                  return RunBenchFetch(setup, bench_fetch_options_, std::cout);
+                });
+    BenchFetchOptions& options = bench_fetch_options_;
+    sub->add_option("--mode", options.mode, "One of four, else all")
+        ->check(CLI::IsMember(
+            {"http-fresh", "http-kept", "https-fresh", "https-kept"}));
+    sub->add_option("--pages", options.pages, "In each mode")
+        ->check(CLI::Range(1, 1'000'000'000))
+        ->capture_default_str();
+    sub->add_option("--transfers", options.transfers, "At once")
+        ->check(CLI::Range(1, 100'000))
+        ->capture_default_str();
+    sub->add_option("--dir", options.folder,
+                    "Where to work, in a folder that is removed at the end")
+        ->type_name("DIR");
+    sub->add_option("--slow", options.slow,
+                    "Besides: with so many transfers that hardly move")
+        ->check(CLI::Range(0, 100'000));
+    sub->add_flag("--wrk", options.wrk, "Beside wrk, if it is installed");
+    sub->add_flag("--memory", options.memory,
+                  "Instead: memory of so many transfers at once");
+    sub->add_flag("--json", options.json, "A line of JSON for each result");
+  }
+
+  void AddCoding() {
+    CLI::App* sub =
+        AddVerb("coding", "Cost of undoing gzip, by us and by others",
+                [this](const cli::Setup&) {
+                  return RunBenchCoding(bench_coding_options_, std::cout);
+                });
+    sub->add_option("--corpus", bench_coding_options_.corpus,
+                    "Folder of the corpus, or its html/")
+        ->type_name("DIR");
+    sub->add_option("--passes", bench_coding_options_.passes,
+                    "How often all pages are undone")
+        ->check(CLI::Range(1, 1000))
+        ->capture_default_str();
+    sub->add_flag("--json", bench_coding_options_.json,
+                  "A line of JSON for each result");
+  }
+
+  void AddDns() {
+    CLI::App* sub = AddVerb("dns", "Cost of a name that is resolved",
+                            [this](const cli::Setup&) {
+                              return RunBenchDns(bench_dns_options_, std::cout);
+                            });
+    sub->add_option("--names", bench_dns_options_.names, "How many names")
+        ->check(CLI::Range(1, 300'000));
+    sub->add_option("--in-flight", bench_dns_options_.in_flight,
+                    "Questions at a time")
+        ->check(CLI::Range(1, 60'000));
+    sub->add_option("--passes", bench_dns_options_.passes,
+                    "How often all are resolved")
+        ->check(CLI::Range(1, 1000));
+    sub->add_flag("--json", bench_dns_options_.json, "A line of JSON");
   }
 
   void AddSim() {
@@ -326,7 +393,10 @@ class NephilaBench : public cli::Program {
   }
 
   BenchCharsetOptions bench_charset_options_;
+  BenchFetchOptions bench_fetch_options_;
+  BenchCodingOptions bench_coding_options_;
   BenchSimOptions bench_sim_options_;
+  BenchDnsOptions bench_dns_options_;
   BenchUrlOptions bench_url_options_;
   BenchRobotsOptions bench_robots_options_;
   BenchLinksOptions bench_links_options_;

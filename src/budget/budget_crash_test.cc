@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/workers.h"
 #include "budget/budget.h"
 #include "budget/budget_testing.h"
@@ -72,7 +73,7 @@ class BudgetWork {
                           manifest_.commit);
     }
     dir_ = "job/" + std::to_string(++attempts_);
-    NEPHILA_RETURN_IF_ERROR(item::MakeStageDir(fs, dir_));
+    NEPHILA_RETURN_IF_ERROR(EnsureDir(fs, dir_));
     return Budget::Create({fs, clock_, workers_}, dir_, options);
   }
 

@@ -61,7 +61,7 @@ class FullDisk {
  private:
   // Makes room after each refusal.
   template <typename Call>
-  auto Again(const Call& call) {
+  auto Again(const Call& call) -> decltype(call()) {
     auto result = call();
     while (!result.has_value() && result.error().code == ErrorCode::kNoSpace) {
       ++refusals_;

@@ -11,6 +11,7 @@
 #include "base/real_file_system.h"
 #include "cli/bench_cmd.h"
 #include "cli/demo.h"
+#include "cli/fetch_cmd.h"
 #include "cli/links_cmd.h"
 #include "cli/model_cmd.h"
 #include "cli/program.h"
@@ -32,6 +33,7 @@ class Nephila : public Program {
     AddUrl();
     AddRobots();
     AddLinks();
+    AddFetch();
     AddWarc();
     AddSettings();
     AddOtherProgram("bench", "Benchmarks: see nephila bench --help", ExecBench);
@@ -107,6 +109,28 @@ class Nephila : public Program {
         ->allow_extra_args(false);
     verb->add_flag("--text", links_.text, "A line with title and text too");
     verb->add_flag("--meta", links_.meta, "A line for each meta element too");
+  }
+
+  void AddFetch() {
+    CLI::App* verb = AddVerb(
+        "fetch",
+        "Fetch URLs politely: nephila fetch [--warc DIR] [--] [URL...]\n"
+        "robots.txt first, one request to a host at a time, a delay between "
+        "them. Prints a line of JSON for each URL; without any it reads lines",
+        [this](const Setup& setup) {
+          fetch_.from_input = fetch_.urls.empty();
+          return RunFetch(setup, fetch_, std::cin, std::cout);
+        },
+        &fetch_.urls);
+    SetProfile(verb, config::Profile::kSite);
+    verb->add_option("--redirects", fetch_.redirects,
+                     "Follow so many redirects, each as a URL of its own")
+        ->check(CLI::Range(0, 50))
+        ->capture_default_str();
+    verb->add_flag("--links", fetch_.links, "List the links, not only count");
+    verb->add_flag("--text", fetch_.text, "Title and text of pages");
+    verb->add_option("--warc", fetch_.warc, "Archive all of it in this folder")
+        ->type_name("DIR");
   }
 
   void AddWarc() {
@@ -258,6 +282,7 @@ class Nephila : public Program {
   std::unique_ptr<FileSystem> file_system_ = MakeRealFileSystem();
   UrlOptions url_;
   RobotsOptions robots_;
+  FetchCmdOptions fetch_;
   LinksOptions links_;
   std::vector<std::string> links_files_;
   WarcLsOptions warc_ls_;

@@ -40,6 +40,11 @@ class Program {
   CLI::App* AddVerb(CLI::App* group, const std::string& name,
                     const std::string& doc, Verb verb,
                     std::vector<std::string>* words = nullptr);
+  // For a verb whose defaults, under what the user sets, are a profile's.
+  void SetProfile(CLI::App* verb, config::Profile profile) {
+    verb->parse_complete_callback(
+        [this, profile] { setup_options_.profile = profile; });
+  }
   CLI::App* AddGroup(const std::string& name, const std::string& doc);
 
   // A verb that another program does, with options of its own.

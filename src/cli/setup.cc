@@ -5,12 +5,13 @@
 #include "base/file.h"
 #include "base/real_file_system.h"
 #include "config/load.h"
+#include "net/address_guard.h"
 
 namespace nephila::cli {
 namespace {
 
 Result<config::Settings> LoadSettings(const SetupOptions& options) {
-  config::Settings settings;
+  config::Settings settings = config::SettingsOf(options.profile);
   auto fs = MakeRealFileSystem();
   for (const std::string& file : options.config_files) {
     NEPHILA_TRY(std::string text,
@@ -22,6 +23,8 @@ Result<config::Settings> LoadSettings(const SetupOptions& options) {
       return Unexpected(std::move(applied).error().WithContext("--set"));
     }
   }
+  // Said now, not when the first connection is made.
+  NEPHILA_RETURN_IF_ERROR(net::AddressGuard::Make(settings.guard));
   return settings;
 }
 

@@ -5,12 +5,14 @@
 #include <vector>
 
 #include "base/result.h"
+#include "config/profile.h"
 #include "config/settings.h"
 #include "url/public_suffix.h"
 
 namespace nephila::cli {
 
 struct SetupOptions {
+  config::Profile profile = config::Profile::kBroad;
   std::vector<std::string> config_files;  // --config FILE, later ones win
   std::vector<std::string> assignments;   // --set key=value, in order
 };
@@ -20,7 +22,7 @@ struct Setup {
   url::PublicSuffixList suffixes;
 };
 
-// The defaults, then the files, then the assignments; and the list that
+// The profile, then the files, then the assignments; and the list that
 // url.public_suffix_list names, or the built-in one.
 Result<Setup> LoadSetup(const SetupOptions& options);
 

@@ -1,7 +1,6 @@
 #include "cli/sim_cmd.h"
 
 #include <fmt/core.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <charconv>
@@ -13,6 +12,7 @@
 #include "base/clock.h"
 #include "base/real_file_system.h"
 #include "base/text.h"
+#include "cli/file_limit.h"
 #include "sim/politeness_check.h"
 #include "sim/simulation.h"
 #include "url/parser.h"
@@ -41,13 +41,6 @@ Result<sim::Scenario> LoadScenario(const SimOptions& options) {
 }
 
 // Every connection is a descriptor.
-void RaiseFileLimit() {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 void PrintReady(const sim::Simulation& simulation, bool json,
                 std::ostream& out) {
   const sim::Web& web = simulation.site().web();

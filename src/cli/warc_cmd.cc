@@ -15,10 +15,10 @@
 #include <utility>
 
 #include "base/text.h"
+#include "coding/content_decoder.h"
 #include "store/archive_index.h"
 #include "store/cdxj.h"
 #include "store/cdxj_merge.h"
-#include "store/content_decoder.h"
 #include "store/http_message.h"
 #include "store/surt.h"
 #include "store/verify.h"
@@ -169,12 +169,12 @@ class Cat {
     bool take_apart =
         (options_.payload || options_.decode) && IsHttpBlock(header);
     HttpBlock http(KindOf(header));
-    std::unique_ptr<store::ContentDecoder> decoder;
+    std::unique_ptr<coding::ContentDecoder> decoder;
     auto sink = [&](std::string_view piece) {
       if (!options_.decode || !http.has_head()) return Put(piece);
       if (decoder == nullptr) {
-        decoder = std::make_unique<store::ContentDecoder>(
-            http.head().Get("Content-Encoding"));
+        decoder = std::make_unique<coding::ContentDecoder>();
+        decoder->Begin(http.head().Get("Content-Encoding"));
       }
       decoder->Feed(piece, [this](std::string_view plain) { Put(plain); });
     };
@@ -184,7 +184,7 @@ class Cat {
       take_apart ? http.Feed(piece, sink) : Put(piece);
     }
     if (take_apart) http.Finish(sink);
-    auto decoded = store::DecodeState::kWhole;
+    auto decoded = coding::DecodeState::kWhole;
     if (decoder != nullptr) {
       decoded = decoder->Finish([this](std::string_view plain) { Put(plain); });
     }
@@ -193,8 +193,8 @@ class Cat {
       return Damaged(fmt::format("{}: offset {}: {}", reader.path(),
                                  reader.damage_offset(), reader.damage()));
     }
-    if (decoded == store::DecodeState::kCut ||
-        decoded == store::DecodeState::kBroken) {
+    if (decoded == coding::DecodeState::kCut ||
+        decoded == coding::DecodeState::kBroken) {
       return Damaged(
           fmt::format("{}: offset {}: the content coding of the "
                       "payload is damaged; this is what it gave",

@@ -1,9 +1,6 @@
 #include "disk_queue/commit_log.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
-#include <charconv>
 #include <span>
 #include <utility>
 
@@ -29,10 +26,6 @@ uint64_t HeadSalt(uint64_t first_generation) {
 
 uint64_t CommitSalt(uint64_t set_salt, uint64_t offset) {
   return KeyedHash("commit", set_salt + offset);
-}
-
-std::span<const std::byte> Bytes(std::string_view text) {
-  return std::as_bytes(std::span(text.data(), text.size()));
 }
 
 Unexpected<Error> Damaged(const std::string& path, uint64_t offset,
@@ -131,42 +124,14 @@ class LogReader {
   std::string bytes_;
 };
 
-// First generations of the logs in `dir`, ascending.
-Result<std::vector<uint64_t>> ListLogs(FileSystem& fs, const std::string& dir) {
-  NEPHILA_TRY(const std::vector<DirEntry> entries, fs.List(dir));
-  std::vector<uint64_t> logs;
-  for (const DirEntry& entry : entries) {
-    if (const auto generation = LogGeneration(entry.name)) {
-      logs.push_back(*generation);
-    }
-  }
-  std::sort(logs.begin(), logs.end());
-  return logs;
-}
-
-Unexpected<Error> NoSuchGeneration(const std::string& dir,
-                                   uint64_t generation) {
-  return Unexpected(
-      Error{ErrorCode::kNotFound,
-            dir + ": there is no commit " + std::to_string(generation)});
-}
-
 }  // namespace
 
 std::string LogName(uint64_t first_generation) {
-  return fmt::format("{}{:08}", kPrefix, first_generation);
+  return CommitFileName(kPrefix, first_generation);
 }
 
 std::optional<uint64_t> LogGeneration(std::string_view name) {
-  if (!name.starts_with(kPrefix)) return std::nullopt;
-  name.remove_prefix(kPrefix.size());
-  uint64_t generation = 0;
-  const auto [end, error] =
-      std::from_chars(name.data(), name.data() + name.size(), generation);
-  if (error != std::errc() || end != name.data() + name.size()) {
-    return std::nullopt;
-  }
-  return generation;
+  return CommitFileGeneration(kPrefix, name);
 }
 
 std::string LogHead(const SetHead& head, uint64_t first_generation) {
@@ -189,15 +154,16 @@ void SealCommit(uint64_t set_salt, uint64_t offset, std::string& frame) {
 
 Result<LoadedSet> LoadSet(FileSystem& fs, const std::string& dir,
                           uint64_t generation) {
-  NEPHILA_TRY(const std::vector<uint64_t> logs, ListLogs(fs, dir));
+  NEPHILA_TRY(const std::vector<uint64_t> logs,
+              ListCommitFiles(fs, dir, kPrefix));
   const auto after = std::upper_bound(logs.begin(), logs.end(), generation);
-  if (after == logs.begin()) return NoSuchGeneration(dir, generation);
+  if (after == logs.begin()) return NoSuchCommit(dir, generation);
   LoadedSet loaded;
   loaded.log = *(after - 1);
   NEPHILA_TRY(LogReader reader, LogReader::Open(fs, dir, loaded.log));
   loaded.head = reader.head();
   for (uint64_t expected = loaded.log; expected <= generation; ++expected) {
-    if (reader.AtEnd()) return NoSuchGeneration(dir, generation);
+    if (reader.AtEnd()) return NoSuchCommit(dir, generation);
     const uint64_t offset = reader.offset();
     NEPHILA_TRY(const std::string_view commit, reader.Next());
     if (!ApplyCommit(commit, loaded.state) ||
@@ -213,7 +179,8 @@ Result<LoadedSet> LoadSet(FileSystem& fs, const std::string& dir,
 }
 
 Result<uint64_t> NewestGeneration(FileSystem& fs, const std::string& dir) {
-  NEPHILA_TRY(const std::vector<uint64_t> logs, ListLogs(fs, dir));
+  NEPHILA_TRY(const std::vector<uint64_t> logs,
+              ListCommitFiles(fs, dir, kPrefix));
   if (logs.empty()) {
     return Unexpected(
         Error{ErrorCode::kNotFound, dir + ": no queues are there"});
@@ -236,7 +203,8 @@ Result<uint64_t> NewestGeneration(FileSystem& fs, const std::string& dir) {
 }
 
 Result<bool> HasLog(FileSystem& fs, const std::string& dir) {
-  NEPHILA_TRY(const std::vector<uint64_t> logs, ListLogs(fs, dir));
+  NEPHILA_TRY(const std::vector<uint64_t> logs,
+              ListCommitFiles(fs, dir, kPrefix));
   return !logs.empty();
 }
 
@@ -251,43 +219,23 @@ Status CommitLog::Restore(const LoadedSet& loaded,
     MutexLock lock(mutex_);
     durable_ = generation;
   }
-  NEPHILA_TRY(const auto log,
-              fs_.Open(dir_ + "/" + LogName(loaded.log), OpenMode::kReadWrite));
-  NEPHILA_TRY(const uint64_t size, log->Size());
-  if (size > loaded.log_end) {
-    NEPHILA_RETURN_IF_ERROR(log->Truncate(loaded.log_end));
-  }
-  NEPHILA_RETURN_IF_ERROR(log->Sync());
+  NEPHILA_RETURN_IF_ERROR(
+      CutCommitFile(fs_, dir_ + "/" + LogName(loaded.log), loaded.log_end));
   // A loaded set of one commit has the one before in an earlier log.
-  NEPHILA_TRY(const std::vector<uint64_t> logs, ListLogs(fs_, dir_));
+  NEPHILA_TRY(const std::vector<uint64_t> logs,
+              ListCommitFiles(fs_, dir_, kPrefix));
   for (const uint64_t first : logs) {
     if (first < loaded.log) old_.push_back({first, loaded.log - 1});
   }
   const bool alone = loaded.log == generation;
   while (!old_.empty() && (!alone || old_.size() > 1)) old_.erase(old_.begin());
-  std::set<std::string> logs_kept = {LogName(loaded.log)};
-  if (!old_.empty()) logs_kept.insert(LogName(old_.front().first));
-  // Logs first, newest first: a commit is void before the files that it names
-  // are gone, or a look for the newest would find one in pieces.
-  NEPHILA_TRY(const std::vector<DirEntry> entries, fs_.List(dir_));
-  for (const bool of_logs : {true, false}) {
-    for (size_t i = entries.size(); i-- > 0;) {
-      const std::string& name = entries[i].name;
-      if (entries[i].is_directory || keep.contains(name) ||
-          logs_kept.contains(name) ||
-          LogGeneration(name).has_value() != of_logs) {
-        continue;
-      }
-      NEPHILA_RETURN_IF_ERROR(fs_.Remove(dir_ + "/" + name));
-    }
-    NEPHILA_RETURN_IF_ERROR(fs_.SyncDir(dir_));
-  }
-  return {};
+  std::set<std::string> kept = keep;
+  kept.insert(LogName(loaded.log));
+  if (!old_.empty()) kept.insert(LogName(old_.front().first));
+  return RemoveOtherFiles(fs_, dir_, kPrefix, kept);
 }
 
-bool CommitLog::WantsWhole() const {
-  return whole_bytes_ == 0 || end_ > 2 * whole_bytes_ + kLogSlack;
-}
+bool CommitLog::WantsWhole() const { return file_.WantsWhole(kLogSlack); }
 
 void CommitLog::Begin(uint64_t generation, bool whole, std::string frame,
                       std::set<uint64_t> sync, bool new_names,
@@ -330,46 +278,19 @@ Status CommitLog::SyncData() {
   return {};
 }
 
-Status CommitLog::WriteNewLog() {
-  const std::string path = dir_ + "/" + LogName(next_.generation);
-  const std::string head = LogHead(head_, next_.generation);
-  SealCommit(head_.salt, head.size(), next_.frame);
-  const auto write = [&]() -> Result<std::unique_ptr<AsideFile>> {
-    NEPHILA_TRY(auto aside, AsideFile::Create(fs_, path));
-    NEPHILA_RETURN_IF_ERROR(aside->file().Write(0, Bytes(head)));
-    NEPHILA_RETURN_IF_ERROR(
-        aside->file().Write(head.size(), Bytes(next_.frame)));
-    return aside;
-  };
-  auto aside = write();
-  if (!aside) {
-    if (aside.error().code == ErrorCode::kNoSpace) {
-      return Unexpected(std::move(aside).error());
-    }
-    return Final(std::move(aside).error());
+Status CommitLog::WriteCommit() {
+  Status written;
+  if (next_.whole) {
+    const std::string head = LogHead(head_, next_.generation);
+    SealCommit(head_.salt, head.size(), next_.frame);
+    written = file_.Begin(fs_, dir_ + "/" + LogName(next_.generation),
+                          {head, next_.frame});
+  } else {
+    SealCommit(head_.salt, file_.end(), next_.frame);
+    written = file_.Append(next_.frame);
   }
-  if (Status status = (*aside)->Commit(); !status) {
-    return Final(std::move(status).error());
-  }
-  auto file = fs_.Open(path, OpenMode::kReadWrite);
-  if (!file) return Final(std::move(file).error());
-  file_ = *std::move(file);
-  end_ = whole_bytes_ = head.size() + next_.frame.size();
-  return {};
-}
-
-Status CommitLog::AppendToLog() {
-  SealCommit(head_.salt, end_, next_.frame);
-  if (Status status = file_->Write(end_, Bytes(next_.frame)); !status) {
-    // Half a frame is no frame: the next attempt writes over it.
-    if (status.error().code == ErrorCode::kNoSpace) return status;
-    return Final(std::move(status).error());
-  }
-  if (Status status = file_->Sync(); !status) {
-    return Final(std::move(status).error());
-  }
-  end_ += next_.frame.size();
-  return {};
+  if (written || file_.may_try_again()) return written;
+  return Final(std::move(written).error());
 }
 
 Status CommitLog::Finish() {
@@ -382,7 +303,7 @@ Status CommitLog::Finish() {
   next_.remove.clear();
   NEPHILA_RETURN_IF_ERROR(SyncData());
   const uint64_t bytes = next_.frame.size();
-  NEPHILA_RETURN_IF_ERROR(next_.whole ? WriteNewLog() : AppendToLog());
+  NEPHILA_RETURN_IF_ERROR(WriteCommit());
   next_.frame = std::string();
   MutexLock lock(mutex_);
   bytes_written_ += bytes;

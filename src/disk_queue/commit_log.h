@@ -25,6 +25,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/commit_file.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/mutex.h"
@@ -112,8 +113,7 @@ class CommitLog {
   };
 
   Status SyncData();
-  Status WriteNewLog();
-  Status AppendToLog();
+  Status WriteCommit();
   Unexpected<Error> Final(Error error) NEPHILA_EXCLUDES(mutex_);
 
   FileSystem& fs_;
@@ -125,9 +125,7 @@ class CommitLog {
   std::vector<OldLog> old_;
   Pending next_;
   // Finish's.
-  std::unique_ptr<File> file_;
-  std::atomic<uint64_t> end_{0};
-  std::atomic<uint64_t> whole_bytes_{0};
+  CommitFile file_;
 
   mutable Mutex mutex_;
   bool pending_ NEPHILA_GUARDED_BY(mutex_) = false;

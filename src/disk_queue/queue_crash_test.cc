@@ -18,13 +18,6 @@
 namespace nephila::disk_queue {
 namespace {
 
-struct Stop {
-  uint64_t at;  // which operation
-  StopStyle style;
-  Crash crash;
-  bool before;  // go on from the commit before the last
-};
-
 class CrashedWork {
  public:
   explicit CrashedWork(uint64_t seed)
@@ -36,7 +29,7 @@ class CrashedWork {
     Status status = work_.Start();
     started_ = status.has_value();
     if (status.has_value()) status = work_.Run();
-    Expect(status);
+    ExpectStopped(status, fs_);
     CrashAndHeal(stop);
   }
 
@@ -53,21 +46,13 @@ class CrashedWork {
       status = work_.Reopen(work_.tested().CommitToOpen(last.before));
     }
     if (status.has_value()) status = work_.Run();
-    Expect(status);
+    ExpectStopped(status, fs_);
     if (again.has_value()) CrashAndHeal(*again);
   }
 
   void CheckTheEnd() { work_.CheckTheEnd(); }
 
  private:
-  // Only what was asked for goes wrong.
-  void Expect(const Status& status) {
-    if (status.has_value()) return;
-    EXPECT_TRUE(fs_.stopped()) << status.error().message;
-    EXPECT_EQ(CodeOf(status), ErrorCodeName(ErrorCode::kStopped))
-        << status.error().message;
-  }
-
   void CrashAndHeal(const Stop& stop) {
     work_.tested().Close();
     Happen(stop.crash, disk_, seed_);
@@ -88,11 +73,6 @@ uint64_t CountOperations() {
   MustDo(work.Start());
   MustDo(work.Run());
   return fs.operations();
-}
-
-// Odd, so that both styles come with all kinds of operations.
-uint64_t StrideFor(uint64_t operations, uint64_t stops) {
-  return LongTests() ? 1 : std::max<uint64_t>(operations / stops, 1) | 1;
 }
 
 class QueueCrashTest : public ::testing::TestWithParam<Crash> {
@@ -128,7 +108,7 @@ TEST(QueueWorkTest, DoesEverythingThatAStopShouldHit) {
       ++used_again;
     }
   }
-  EXPECT_GE(removed, 2U);
+  EXPECT_GE(removed, 1U);
   EXPECT_GT(used_again, 5U);
   work.CheckTheEnd();
 }

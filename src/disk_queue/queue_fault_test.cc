@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "base/crash_testing.h"
 #include "base/faulty_file_system.h"
 #include "base/file_testing.h"
 #include "base/memory_file_system.h"

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <utility>
 
 #include "base/file_testing.h"
@@ -20,8 +19,6 @@ QueueSetOptions SmallOptions() {
   options.codec = Codec::kLz4;
   return options;
 }
-
-bool LongTests() { return std::getenv("NEPHILA_LONG_TESTS") != nullptr; }
 
 std::string RandomRecord(Random& random, size_t max_bytes) {
   std::string record(random.Below(max_bytes + 1), 'x');
@@ -204,12 +201,15 @@ Status QueueWork::Step(uint64_t step) {
 void QueueWork::CheckTheEnd() {
   tested_.CheckScans();
   tested_.CheckDrained();
-  // Nothing is left of what is read, once commits have passed.
+  // Nothing is left of what is read, once commits have passed, but the file
+  // that the next slots come from.
   for (int i = 0; i < 4; ++i) MustDo(tested_.Commit());
   EXPECT_EQ(tested_.set().stats().retired_segments, 0U);
+  size_t files = 0;
   for (const std::string& name : Names(fs_, kDir)) {
-    EXPECT_TRUE(name.starts_with("commits-")) << name;
+    files += name.starts_with("commits-") ? 0 : 1;
   }
+  EXPECT_LE(files, 1U);
 }
 
 }  // namespace nephila::disk_queue

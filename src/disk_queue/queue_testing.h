@@ -21,9 +21,6 @@ inline const std::string kDir = "queues";
 // Small enough that a few hundred records fill blocks, segments and memory.
 QueueSetOptions SmallOptions();
 
-// Whether NEPHILA_LONG_TESTS is set.
-bool LongTests();
-
 std::string RandomRecord(Random& random, size_t max_bytes);
 
 struct ModelQueue {

@@ -24,7 +24,9 @@ void SlotTable::Free(uint64_t slot) {
 std::vector<uint64_t> SlotTable::TakeEmptyFiles() {
   std::vector<uint64_t> empty;
   for (auto file = used_.begin(); file != used_.end();) {
-    if (file->second > 0) {
+    // The one that new slots come from stays: the next may be taken before the
+    // file would be gone.
+    if (file->second > 0 || file->first == geometry_.FileOf(end_)) {
       ++file;
       continue;
     }

@@ -1,19 +1,10 @@
 #include "drum/commit.h"
 
-#include <span>
 #include <utility>
 
 #include "base/check.h"
 
 namespace nephila::drum {
-namespace {
-
-std::span<const std::byte> Bytes(const std::string& text) {
-  return std::as_bytes(std::span(text.data(), text.size()));
-}
-
-}  // namespace
-
 bool CommitWriter::IsPending() const {
   MutexLock lock(mutex_);
   return pending_;
@@ -53,33 +44,13 @@ Status CommitWriter::Restore(const StoreState& state,
     MutexLock lock(mutex_);
     durable_ = state.generation;
   }
-  // Later commits are void from here on. They go before the files that they
-  // name, or a later look for the newest commit would find one in pieces.
-  NEPHILA_TRY(const auto journal,
-              fs_.Open(dir_ + "/" + state.journal, OpenMode::kReadWrite));
-  NEPHILA_TRY(const uint64_t size, journal->Size());
-  if (size > state.journal_end) {
-    NEPHILA_RETURN_IF_ERROR(journal->Truncate(state.journal_end));
-  }
-  NEPHILA_RETURN_IF_ERROR(journal->Sync());
-  NEPHILA_TRY(const std::vector<DirEntry> entries, fs_.List(dir_));
-  // Journals first, newest first, for the same reason.
-  for (const bool journals : {true, false}) {
-    for (size_t i = entries.size(); i-- > 0;) {
-      const DirEntry& entry = entries[i];
-      if (entry.is_directory || keep.contains(entry.name) ||
-          JournalGeneration(entry.name).has_value() != journals) {
-        continue;
-      }
-      NEPHILA_RETURN_IF_ERROR(fs_.Remove(dir_ + "/" + entry.name));
-    }
-    NEPHILA_RETURN_IF_ERROR(fs_.SyncDir(dir_));
-  }
-  return {};
+  NEPHILA_RETURN_IF_ERROR(
+      CutCommitFile(fs_, dir_ + "/" + state.journal, state.journal_end));
+  return RemoveOtherFiles(fs_, dir_, kJournalPrefix, keep);
 }
 
 bool CommitWriter::WantsWhole(uint64_t slack) const {
-  return journal_file_ == nullptr || journal_end_ > 2 * whole_bytes_ + slack;
+  return journal_file_.WantsWhole(slack);
 }
 
 void CommitWriter::Begin(uint64_t generation, bool whole, std::string commit,
@@ -125,45 +96,19 @@ Status CommitWriter::SyncData(const Pending& pending) {
   return {};
 }
 
-Status CommitWriter::WriteNewJournal(const Pending& pending) {
-  const std::string path = dir_ + "/" + journal_;
-  std::string bytes = JournalHeader(header_, pending.generation);
-  bytes += CommitFrame(header_, bytes.size(), pending.commit);
-  const auto write = [&]() -> Result<std::unique_ptr<AsideFile>> {
-    NEPHILA_TRY(auto aside, AsideFile::Create(fs_, path));
-    NEPHILA_RETURN_IF_ERROR(aside->file().Write(0, Bytes(bytes)));
-    return aside;
-  };
-  auto aside = write();
-  if (!aside) {
-    if (aside.error().code == ErrorCode::kNoSpace) {
-      return Unexpected(std::move(aside).error());
-    }
-    return Final(std::move(aside).error());
+Status CommitWriter::WriteCommit(const Pending& pending) {
+  Status written;
+  if (pending.whole) {
+    const std::string header = JournalHeader(header_, pending.generation);
+    written = journal_file_.Begin(
+        fs_, dir_ + "/" + journal_,
+        {header, CommitFrame(header_, header.size(), pending.commit)});
+  } else {
+    written = journal_file_.Append(
+        CommitFrame(header_, journal_file_.end(), pending.commit));
   }
-  if (Status status = (*aside)->Commit(); !status) {
-    return Final(std::move(status).error());
-  }
-  auto file = fs_.Open(path, OpenMode::kReadWrite);
-  if (!file) return Final(std::move(file).error());
-  journal_file_ = *std::move(file);
-  journal_end_ = whole_bytes_ = bytes.size();
-  return {};
-}
-
-Status CommitWriter::AppendToJournal(const Pending& pending) {
-  const std::string frame = CommitFrame(header_, journal_end_, pending.commit);
-  if (Status status = journal_file_->Write(journal_end_, Bytes(frame));
-      !status) {
-    // Half a frame is no frame: the next attempt writes over it.
-    if (status.error().code == ErrorCode::kNoSpace) return status;
-    return Final(std::move(status).error());
-  }
-  if (Status status = journal_file_->Sync(); !status) {
-    return Final(std::move(status).error());
-  }
-  journal_end_ += frame.size();
-  return {};
+  if (written || journal_file_.may_try_again()) return written;
+  return Final(std::move(written).error());
 }
 
 void CommitWriter::RemoveFiles(const std::vector<std::string>& names) {
@@ -181,8 +126,7 @@ Status CommitWriter::Finish() {
   RemoveFiles(next_.remove);
   next_.remove.clear();
   NEPHILA_RETURN_IF_ERROR(SyncData(next_));
-  NEPHILA_RETURN_IF_ERROR(next_.whole ? WriteNewJournal(next_)
-                                      : AppendToJournal(next_));
+  NEPHILA_RETURN_IF_ERROR(WriteCommit(next_));
   const uint64_t generation = next_.generation;
   const uint64_t bytes = next_.commit.size();
   next_ = {};

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "base/commit_file.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/mutex.h"
@@ -74,8 +75,7 @@ class CommitWriter {
   };
 
   Status SyncData(const Pending& pending);
-  Status WriteNewJournal(const Pending& pending);
-  Status AppendToJournal(const Pending& pending);
+  Status WriteCommit(const Pending& pending);
   Unexpected<Error> Final(Error error) NEPHILA_EXCLUDES(mutex_);
 
   FileSystem& fs_;
@@ -88,9 +88,7 @@ class CommitWriter {
   std::set<std::string> sync_paths_;
   Pending next_;
   // Finish's.
-  std::unique_ptr<File> journal_file_;
-  uint64_t journal_end_ = 0;
-  uint64_t whole_bytes_ = 0;
+  CommitFile journal_file_;
   std::set<std::string> durable_names_;
 
   mutable Mutex mutex_;

@@ -36,13 +36,6 @@ uint64_t CountOperations() {
   return fs.operations();
 }
 
-struct Stop {
-  uint64_t at;  // which operation
-  StopStyle style;
-  Crash crash;
-  bool before;  // go on from the commit before the last
-};
-
 class CrashedWork {
  public:
   explicit CrashedWork(uint64_t seed)
@@ -53,7 +46,7 @@ class CrashedWork {
     fs_.StopAt(stop.at, stop.style);
     Status status = work_.Start();
     if (status.has_value()) status = work_.Run();
-    Expect(status);
+    ExpectStopped(status, fs_);
     CrashAndHeal(stop);
   }
 
@@ -71,21 +64,13 @@ class CrashedWork {
                                                        : commits.back());
     }
     if (status.has_value()) status = work_.Run();
-    Expect(status);
+    ExpectStopped(status, fs_);
     if (again.has_value()) CrashAndHeal(*again);
   }
 
   void CheckTheEnd() { work_.CheckTheEnd(machine_); }
 
  private:
-  // Only what was asked for goes wrong.
-  void Expect(const Status& status) {
-    if (status.has_value()) return;
-    EXPECT_TRUE(fs_.stopped()) << status.error().message;
-    EXPECT_EQ(CodeOf(status), ErrorCodeName(ErrorCode::kStopped))
-        << status.error().message;
-  }
-
   void CrashAndHeal(const Stop& stop) {
     in_flight_ = work_.store().commit_in_flight();
     work_.store().Close();
@@ -99,11 +84,6 @@ class CrashedWork {
   Workload work_;
   bool in_flight_ = false;
 };
-
-// Odd, so that all four ways come with all kinds of operations.
-uint64_t StrideFor(uint64_t operations) {
-  return LongTests() ? 1 : std::max<uint64_t>(operations / kStops, 1) | 1;
-}
 
 // The variants of a stop; a walk takes them in turn, a long one all.
 uint64_t FirstVariant(uint64_t ordinal) {
@@ -151,7 +131,7 @@ TEST_P(DrumCrashTest, GoesOnFromACommitWhereverTheMachineStops) {
   uint64_t ordinal = 0;
   // Each way begins at another operation, so that together they hit more.
   for (uint64_t n = 1 + static_cast<uint64_t>(GetParam()); n <= operations;
-       n += StrideFor(operations), ++ordinal) {
+       n += StrideFor(operations, kStops), ++ordinal) {
     for (uint64_t variant = FirstVariant(ordinal);
          variant <= LastVariant(ordinal); ++variant) {
       const Stop stop = StopOf(n, variant);
@@ -169,7 +149,7 @@ TEST_P(DrumCrashTest, GoesOnFromACommitWhenTheRecoveryIsStoppedToo) {
   const uint64_t operations = CountOperations();
   uint64_t ordinal = 0;
   for (uint64_t n = 2 + static_cast<uint64_t>(GetParam()); n <= operations;
-       n += StrideFor(operations), ++ordinal) {
+       n += StrideFor(operations, kStops), ++ordinal) {
     for (uint64_t variant = FirstVariant(ordinal);
          variant <= LastVariant(ordinal); ++variant) {
       const Stop first = StopOf(n, variant);

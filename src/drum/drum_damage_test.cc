@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/crash_testing.h"
 #include "base/file_testing.h"
 #include "base/memory_file_system.h"
 #include "drum/drum.h"

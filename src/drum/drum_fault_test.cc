@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/crash_testing.h"
 #include "base/faulty_file_system.h"
 #include "base/file_testing.h"
 #include "base/memory_file_system.h"

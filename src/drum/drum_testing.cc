@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <thread>
 #include <utility>
 
@@ -484,7 +483,5 @@ std::vector<std::string> FilesOf(FileSystem& fs, const std::string& dir,
   }
   return names;
 }
-
-bool LongTests() { return std::getenv("NEPHILA_LONG_TESTS") != nullptr; }
 
 }  // namespace nephila::drum

@@ -231,8 +231,4 @@ struct TestMachine {
 std::vector<std::string> FilesOf(FileSystem& fs, const std::string& dir,
                                  std::string_view suffix = "");
 
-// Set in the environment, NEPHILA_LONG_TESTS makes tests that walk through
-// many places with a stride go to every place.
-bool LongTests();
-
 }  // namespace nephila::drum

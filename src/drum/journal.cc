@@ -1,18 +1,15 @@
 #include "drum/journal.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
-#include <charconv>
 #include <span>
 #include <utility>
 
+#include "base/commit_file.h"
 #include "base/hash.h"
 
 namespace nephila::drum {
 namespace {
 
-constexpr std::string_view kPrefix = "journal-";
 constexpr std::string_view kMagic = "nephila drum 1";
 constexpr uint8_t kAnyOperation = 0xFF;
 
@@ -283,43 +280,14 @@ class StateBuilder {
   MemoryChanges memory_;
 };
 
-// First generations of the journals in `dir`, ascending.
-Result<std::vector<uint64_t>> ListJournals(FileSystem& fs,
-                                           const std::string& dir) {
-  NEPHILA_TRY(const std::vector<DirEntry> entries, fs.List(dir));
-  std::vector<uint64_t> journals;
-  for (const DirEntry& entry : entries) {
-    if (const auto generation = JournalGeneration(entry.name)) {
-      journals.push_back(*generation);
-    }
-  }
-  std::sort(journals.begin(), journals.end());
-  return journals;
-}
-
-Unexpected<Error> NoSuchGeneration(const std::string& dir,
-                                   uint64_t generation) {
-  return Unexpected(
-      Error{ErrorCode::kNotFound,
-            dir + ": there is no commit " + std::to_string(generation)});
-}
-
 }  // namespace
 
 std::string JournalName(uint64_t first_generation) {
-  return fmt::format("{}{:08}", kPrefix, first_generation);
+  return CommitFileName(kJournalPrefix, first_generation);
 }
 
 std::optional<uint64_t> JournalGeneration(std::string_view name) {
-  if (!name.starts_with(kPrefix)) return std::nullopt;
-  name.remove_prefix(kPrefix.size());
-  uint64_t generation = 0;
-  const auto [end, error] =
-      std::from_chars(name.data(), name.data() + name.size(), generation);
-  if (error != std::errc() || end != name.data() + name.size()) {
-    return std::nullopt;
-  }
-  return generation;
+  return CommitFileGeneration(kJournalPrefix, name);
 }
 
 std::string JournalHeader(const StoreHeader& header,
@@ -373,15 +341,16 @@ void AppendMemoryChanges(
 
 Result<StoreState> LoadState(FileSystem& fs, const std::string& dir,
                              uint64_t generation) {
-  NEPHILA_TRY(const std::vector<uint64_t> journals, ListJournals(fs, dir));
+  NEPHILA_TRY(const std::vector<uint64_t> journals,
+              ListCommitFiles(fs, dir, kJournalPrefix));
   const auto after =
       std::upper_bound(journals.begin(), journals.end(), generation);
-  if (after == journals.begin()) return NoSuchGeneration(dir, generation);
+  if (after == journals.begin()) return NoSuchCommit(dir, generation);
   const uint64_t first = *(after - 1);
   NEPHILA_TRY(JournalReader reader, JournalReader::Open(fs, dir, first));
   StateBuilder builder(reader.header());
   for (uint64_t expected = first; expected <= generation; ++expected) {
-    if (reader.AtEnd()) return NoSuchGeneration(dir, generation);
+    if (reader.AtEnd()) return NoSuchCommit(dir, generation);
     const uint64_t offset = reader.offset();
     NEPHILA_TRY(const std::string_view commit, reader.Next());
     if (Status status = builder.Apply(commit); !status) {
@@ -399,7 +368,8 @@ Result<StoreState> LoadState(FileSystem& fs, const std::string& dir,
 }
 
 Result<uint64_t> NewestGeneration(FileSystem& fs, const std::string& dir) {
-  NEPHILA_TRY(const std::vector<uint64_t> journals, ListJournals(fs, dir));
+  NEPHILA_TRY(const std::vector<uint64_t> journals,
+              ListCommitFiles(fs, dir, kJournalPrefix));
   if (journals.empty()) {
     return Unexpected(Error{ErrorCode::kNotFound, dir + ": no store is there"});
   }
@@ -422,7 +392,8 @@ Result<uint64_t> NewestGeneration(FileSystem& fs, const std::string& dir) {
 }
 
 Result<bool> HasJournal(FileSystem& fs, const std::string& dir) {
-  NEPHILA_TRY(const std::vector<uint64_t> journals, ListJournals(fs, dir));
+  NEPHILA_TRY(const std::vector<uint64_t> journals,
+              ListCommitFiles(fs, dir, kJournalPrefix));
   return !journals.empty();
 }
 

@@ -86,6 +86,7 @@ void AppendMemoryChanges(
 // commit stays far below.
 inline constexpr uint32_t kMostCommitBytes = uint32_t{3} << 30;
 
+inline constexpr std::string_view kJournalPrefix = "journal-";
 std::string JournalName(uint64_t first_generation);
 // The first frame of a journal.
 std::string JournalHeader(const StoreHeader& header, uint64_t first_generation);

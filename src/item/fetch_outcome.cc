@@ -40,6 +40,16 @@ std::string_view FetchOutcomeName(FetchOutcome outcome) {
       return "interrupted";
     case FetchOutcome::kInternalError:
       return "internal-error";
+    case FetchOutcome::kUnwanted:
+      return "unwanted";
+    case FetchOutcome::kTooManyRedirects:
+      return "too-many-redirects";
+    case FetchOutcome::kHeadTooLarge:
+      return "head-too-large";
+    case FetchOutcome::kNoSuchHost:
+      return "no-such-host";
+    case FetchOutcome::kProxyFailed:
+      return "proxy-failed";
   }
   NEPHILA_CHECK(false);
 }

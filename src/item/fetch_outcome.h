@@ -13,7 +13,7 @@ namespace nephila::item {
 enum class FetchOutcome : uint8_t {
   kResponse = 0,            // a response with a status, whole or truncated
   kDnsAnswer = 1,           // a name was resolved
-  kDnsFailed = 2,           // no such name, or no answer about it
+  kDnsFailed = 2,           // no answer about a name
   kConnectFailed = 3,       // no connection to the server
   kTlsFailed = 4,           // a connection, but no trust or no common language
   kConnectionLost = 5,      // it ended before a status had come
@@ -26,11 +26,16 @@ enum class FetchOutcome : uint8_t {
   kBlocked = 12,            // the operator blocks the host
   kOverBudget = 13,         // a bound of the crawl on the host or the job
   kTooManyRetries = 14,
-  kInterrupted = 15,    // the crawl stopped; it will be fetched again
-  kInternalError = 16,  // a fault of ours
+  kInterrupted = 15,       // the crawl stopped; it will be fetched again
+  kInternalError = 16,     // a fault of ours
+  kUnwanted = 17,          // its type or length was refused when the head came
+  kTooManyRedirects = 18,  // a chain that is followed here, or a circle
+  kHeadTooLarge = 19,      // over a bound on the head
+  kNoSuchHost = 20,        // the DNS says that there is no such name
+  kProxyFailed = 21,       // our own proxy is in the way
 };
 
-inline constexpr uint8_t kFetchOutcomes = 17;
+inline constexpr uint8_t kFetchOutcomes = 22;
 
 // "response", "dns-failed": in logs and counters.
 std::string_view FetchOutcomeName(FetchOutcome outcome);

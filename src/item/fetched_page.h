@@ -31,7 +31,11 @@ enum class Truncation : uint8_t {
   kTime,
   kDisconnect,
   kUnspecified,
+  kPool,  // it was slow, and the memory for bodies was used up
 };
+
+// As WARC-Truncated has it; "" for kNone.
+std::string_view TruncationName(Truncation truncation);
 
 enum class TransferCoding : uint8_t {
   kRemoved,  // the body is the payload

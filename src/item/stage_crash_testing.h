@@ -11,24 +11,15 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <iterator>
-#include <string>
 
 #include "base/crash_testing.h"
 #include "base/faulty_file_system.h"
-#include "base/file.h"
 #include "base/memory_file_system.h"
 #include "base/result.h"
 
 namespace nephila::item {
-
-// Directories for a stage without commits: another for each attempt.
-inline Status MakeStageDir(FileSystem& fs, const std::string& dir) {
-  return EnsureDir(fs, dir);
-}
 
 template <typename Work>
 void RunTo(MemoryFileSystem& disk, Work& work, uint64_t stop, Crash crash) {
@@ -36,10 +27,8 @@ void RunTo(MemoryFileSystem& disk, Work& work, uint64_t stop, Crash crash) {
   faulty.StopAt(stop,
                 stop % 2 == 0 ? StopStyle::kClean : StopStyle::kTornWrite);
   const Status status = work.Run(faulty);
-  if (!status.has_value()) {
-    ASSERT_TRUE(faulty.stopped()) << status.error().message;
-    Happen(crash, disk, stop);
-  }
+  ExpectStopped(status, faulty);
+  if (!status.has_value()) Happen(crash, disk, stop);
 }
 
 // At about `stops` places of the work each way to stop happens, and again a
@@ -57,10 +46,7 @@ void StopAtManyPlaces(uint64_t stops) {
     operations = counting.operations();
   }
   ASSERT_GT(operations, stops);
-  // Set in the environment, it means every place.
-  const bool everywhere = std::getenv("NEPHILA_LONG_TESTS") != nullptr;
-  const uint64_t stride =
-      everywhere ? 1 : std::max<uint64_t>(operations / stops, 1);
+  const uint64_t stride = StrideFor(operations, stops);
   for (size_t way = 0; way < std::size(kCrashes); ++way) {
     for (uint64_t n = 1 + way; n <= operations; n += stride) {
       MemoryFileSystem disk;

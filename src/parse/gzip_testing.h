@@ -1,4 +1,4 @@
-// Gzip for tests: the other direction of parse/gunzip.h.
+// Gzip for tests.
 #pragma once
 
 #include <gtest/gtest.h>

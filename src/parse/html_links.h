@@ -89,6 +89,9 @@ class Transcoder {
   virtual void AppendUtf8(std::string_view raw, std::string* out) = 0;
 };
 
+// Whether a rel attribute names what a page is shown with, as "stylesheet".
+bool IsResourceRel(std::string_view rel);
+
 enum class Syntax : uint8_t { kHtml, kXhtml };
 
 struct HtmlOptions {

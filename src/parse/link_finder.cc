@@ -136,6 +136,8 @@ constexpr std::string_view kResourceRels[] = {
     "apple-touch-icon-precomposed",
 };
 
+}  // namespace
+
 bool IsResourceRel(std::string_view rel) {
   while (!rel.empty()) {
     rel.remove_prefix(SkipSpaces(rel, 0));
@@ -148,8 +150,6 @@ bool IsResourceRel(std::string_view rel) {
   }
   return false;
 }
-
-}  // namespace
 
 const std::array<TagUse, static_cast<size_t>(Tag::kCount)> kTagUses =
     MakeUses();

@@ -13,20 +13,10 @@ constexpr bool IsHttpSpace(char c) {
   return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-// RFC 9110 s5.6.2.
-constexpr bool IsToken(char c) {
-  constexpr std::string_view kMarks = "!#$%&'*+-.^_`|~";
-  return IsAlpha(c) || IsDigit(c) || kMarks.find(c) != std::string_view::npos;
-}
-
 // What may stand in a quoted string.
 constexpr bool IsQuotable(char c) {
   auto byte = static_cast<unsigned char>(c);
   return c == '\t' || (byte >= 0x20 && byte != 0x7f);
-}
-
-bool AreTokens(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), IsToken);
 }
 
 std::string_view TrimHttp(std::string_view text) {
@@ -76,7 +66,7 @@ void ReadParameters(std::string_view text, MimeType* mime) {
     ++at;
     if (at == text.size()) return;
     std::optional<std::string> value = ReadValue(text, &at);
-    if (!value || !AreTokens(name) ||
+    if (!value || !IsToken(name) ||
         !std::all_of(value->begin(), value->end(), IsQuotable) ||
         mime->parameters.size() == kMostParameters) {
       continue;
@@ -122,7 +112,7 @@ std::optional<MimeType> ParseMimeType(std::string_view text) {
   while (!subtype.empty() && IsHttpSpace(subtype.back())) {
     subtype.remove_suffix(1);
   }
-  if (!AreTokens(type) || !AreTokens(subtype)) return std::nullopt;
+  if (!IsToken(type) || !IsToken(subtype)) return std::nullopt;
   MimeType mime;
   mime.type = LowerAscii(type);
   mime.subtype = LowerAscii(subtype);
@@ -175,7 +165,7 @@ std::string MimeType::Serialize() const {
   std::string text = Essence();
   for (const auto& [name, value] : parameters) {
     text.append(";").append(name).append("=");
-    if (AreTokens(value)) {
+    if (IsToken(value)) {
       text += value;
       continue;
     }

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "base/ascii.h"
+#include "coding/content_decoder.h"
 #include "parse/charset.h"
 #include "parse/decoder.h"
-#include "parse/gunzip.h"
 #include "parse/prescan.h"
 #include "parse/sitemap_entries.h"
 #include "parse/sniff.h"
@@ -101,8 +101,7 @@ class SitemapReader::Impl {
     bool is_xml = report.format != SitemapFormat::kText;
     if (!is_xml && !stopped_) lines_.Finish();
     if (is_xml) entries_.Finish();
-    bool cut_off = (is_xml && !xml_.complete()) ||
-                   (gunzip_ != nullptr && !gunzip_->complete());
+    bool cut_off = (is_xml && !xml_.complete()) || FinishGunzip();
     if (!stopped_ && cut_off) {
       report.outcome = report.format == SitemapFormat::kUnknown
                            ? SitemapOutcome::kNoSitemap
@@ -121,10 +120,19 @@ class SitemapReader::Impl {
   void StartContent() {
     magic_known_ = true;
     if (!magic_.starts_with(kGzipMagic)) return;
-    GunzipLimits limits;
+    coding::DecodeLimits limits;
     limits.max_bytes = settings_.sitemap_max_size_bytes;
     limits.max_ratio = static_cast<uint64_t>(settings_.gzip_max_ratio);
-    gunzip_ = std::make_unique<Gunzip>(limits);
+    gunzip_ = std::make_unique<coding::ContentDecoder>(limits);
+    gunzip_->Begin("gzip", coding::ContentDecoder::Undecodable::kLeaveOut);
+  }
+
+  // Whether the last member has no end.
+  bool FinishGunzip() {
+    if (gunzip_ == nullptr) return false;
+    auto state = gunzip_->Finish([](std::string_view) {});
+    gunzip_.reset();
+    return state != coding::DecodeState::kWhole;
   }
 
   bool FeedContent(std::string_view bytes) {
@@ -134,14 +142,16 @@ class SitemapReader::Impl {
     }
     // In pieces, so that what one gives stays small.
     constexpr size_t kPiece = size_t{4} << 10;
+    auto sink = [this](std::string_view content) {
+      if (!stopped_) FeedBounded(content);
+    };
     for (; !bytes.empty() && !stopped_;
          bytes.remove_prefix(std::min(bytes.size(), kPiece))) {
-      content_.clear();
-      GunzipError error = gunzip_->Feed(bytes.substr(0, kPiece), &content_);
-      FeedBounded(content_);
-      if (error == GunzipError::kTooLarge) Stop(SitemapOutcome::kTooLarge);
-      if (error == GunzipError::kBomb) Stop(SitemapOutcome::kBomb);
-      if (error == GunzipError::kBroken) Stop(SitemapOutcome::kBroken);
+      if (gunzip_->Feed(bytes.substr(0, kPiece), sink)) continue;
+      auto state = gunzip_->Finish(sink);
+      Stop(state == coding::DecodeState::kTooLarge ? SitemapOutcome::kTooLarge
+           : state == coding::DecodeState::kBomb   ? SitemapOutcome::kBomb
+                                                   : SitemapOutcome::kBroken);
     }
     return !stopped_;
   }
@@ -215,10 +225,9 @@ class SitemapReader::Impl {
   SitemapEntries entries_;
   XmlReader xml_;
   Lines lines_;
-  std::unique_ptr<Gunzip> gunzip_;
+  std::unique_ptr<coding::ContentDecoder> gunzip_;
   std::unique_ptr<Decoder> decoder_;
   std::string magic_;
-  std::string content_;  // one piece, gunzipped
   std::string head_;
   std::string text_;  // one piece, decoded
   uint64_t content_bytes_ = 0;

@@ -207,7 +207,8 @@ class Politeness {
   // When Take may have one; max() if that depends on a report.
   MonoTime NextDue() const;
   // The contact of a lease, once it is known. It lets the next one of its
-  // address go tau_s later; without it that waits for Done.
+  // address go tau_s later; without it that waits for Done. Nothing if it is
+  // done already.
   void Contacted(uint64_t lease, MonoTime when);
   // REQUIRES: the lease was given and not done before.
   void Done(uint64_t lease, const Outcome& outcome);

@@ -287,7 +287,7 @@ void Politeness::Impl::SetPace(Host& host, const Outcome& outcome) {
 void Politeness::Impl::Done(uint64_t lease, const Outcome& outcome) {
   const auto found = leases_.find(lease);
   NEPHILA_CHECK(found != leases_.end());
-  const auto [host_number, server_number] = found->second;
+  const auto [host_number, server_number, contacted] = found->second;
   leases_.erase(found);
   Server& server = servers_[server_number];
   --server.in_flight;
@@ -303,7 +303,8 @@ void Politeness::Impl::Done(uint64_t lease, const Outcome& outcome) {
   host.place = Place::kHeap;
   host.line_server = kNone;
   if (host.urls() == 0) --busy_hosts_;
-  if (outcome.contact.has_value() || outcome.health != Health::kGood) {
+  if (contacted || outcome.contact.has_value() ||
+      outcome.health != Health::kGood) {
     // One that could not even be tried is not tried again at once either.
     host.contacted = true;
     SetPace(host, outcome);

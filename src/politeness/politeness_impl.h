@@ -48,6 +48,7 @@ class Politeness::Impl {
   struct LeaseInfo {
     uint32_t host;
     uint32_t server;
+    bool contacted = false;  // it was said before it was done
   };
   // A domain at an address.
   struct DomainAt {
@@ -94,6 +95,7 @@ class Politeness::Impl {
   // When one more in its line would have its turn.
   MonoTime TurnAt(const Server& server, MonoTime now) const;
   void EnterLine(uint32_t host, MonoTime now);
+  bool HeadIsDue(uint32_t server, MonoTime now);
   Lease GiveLease(uint32_t server);
   void NoteContact(Server& server, uint64_t lease, MonoTime when);
 

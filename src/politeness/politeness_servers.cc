@@ -103,6 +103,26 @@ void Politeness::Impl::EnterLine(uint32_t number, MonoTime now) {
   ScheduleServer(best);
 }
 
+// Whoever is first in a line may have learnt since that it has to wait, or that
+// it is elsewhere: then it leaves.
+bool Politeness::Impl::HeadIsDue(uint32_t number, MonoTime now) {
+  Server& server = servers_[number];
+  const uint32_t host_number = server.line_first;
+  Host& host = hosts_[host_number];
+  const uint32_t* const end = host.servers.data() + host.server_count;
+  const bool here =
+      std::find(std::as_const(host.servers).data(), end, number) != end;
+  if (here && DueOf(host) <= now) return true;
+  server.line_first = host.line_next;
+  if (--server.line_size == 0) server.line_last = kNone;
+  host.place = Place::kHeap;
+  host.line_server = kNone;
+  host.line_next = kNone;
+  ScheduleHost(host_number);
+  ScheduleServer(number);
+  return false;
+}
+
 Lease Politeness::Impl::GiveLease(uint32_t number) {
   Server& server = servers_[number];
   const uint32_t host_number = server.line_first;
@@ -140,6 +160,7 @@ void Politeness::Impl::Take(size_t max, std::vector<Lease>& leases) {
   while (given < max && !server_heap_.empty() && server_heap_.time() <= now) {
     const uint32_t number = server_heap_.Take();
     if (servers_[number].line_size > 0) {
+      if (!HeadIsDue(number, now)) continue;
       leases.push_back(GiveLease(number));
       ++given;
     } else {
@@ -167,7 +188,8 @@ void Politeness::Impl::NoteContact(Server& server, uint64_t lease,
 
 void Politeness::Impl::Contacted(uint64_t lease, MonoTime when) {
   const auto found = leases_.find(lease);
-  NEPHILA_CHECK(found != leases_.end());
+  if (found == leases_.end()) return;  // it was done before this came
+  found->second.contacted = true;
   const uint32_t server = found->second.server;
   NoteContact(servers_[server], lease, when);
   ScheduleServer(server);

@@ -134,6 +134,47 @@ TEST_F(PolitenessTest, KeepsContactsOfAnAddressApart) {
   EXPECT_EQ(TakeOne().host, 2U);
 }
 
+TEST_F(PolitenessTest, AHostInALineLearnsThatItHasToWait) {
+  TestHost host(2, {9});
+  Add(TestHost(1, {9}));
+  Add(host);
+  const Lease first = TakeOne();
+  host.not_before = clock_.Now() + minutes(2);
+  politeness_->Update(host.facts());
+  Finish(first);
+  clock_.Advance(seconds(2));
+  EXPECT_TRUE(Take().empty());
+  clock_.Advance(minutes(2));
+  EXPECT_EQ(TakeOne().host, 2U);
+}
+
+TEST_F(PolitenessTest, AHostInALineLearnsThatItIsElsewhere) {
+  Add(TestHost(1, {9}));
+  Add(TestHost(2, {9}));
+  const Lease first = TakeOne();
+  politeness_->Update(TestHost(2, {10}).facts());
+  Finish(first);
+  clock_.Advance(seconds(2));
+  EXPECT_LT(WaitForLease(seconds(1), minutes(1)), minutes(1));
+  EXPECT_EQ(last_.address, ServerNumber(10));
+}
+
+TEST_F(PolitenessTest, AContactThatWasReportedCountsWhateverDoneSays) {
+  const TestHost host(7);
+  Add(host, "first");
+  Add(host, "second");
+  const Lease lease = TakeOne();
+  politeness_->Contacted(lease.id, clock_.Now());
+  Outcome cancelled;
+  cancelled.end = clock_.Now();
+  politeness_->Done(lease.id, cancelled);
+  politeness_->Contacted(lease.id, clock_.Now());  // too late: nothing
+  clock_.Advance(seconds(39));
+  EXPECT_TRUE(Take().empty());
+  clock_.Advance(seconds(1));
+  EXPECT_EQ(TakeOne().payload, "second");
+}
+
 TEST_F(PolitenessTest, TheMeanBudgetOfItsDomainsQuickensAnAddress) {
   // Two domains, one of them with two hosts there: (10 + 190) / 2.
   for (uint64_t i = 1; i <= 3; ++i) {

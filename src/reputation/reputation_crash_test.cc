@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/workers.h"
 #include "item/stage_crash_testing.h"
 #include "reputation/reputation.h"
@@ -87,7 +88,7 @@ class ReputationWork {
                               manifest_.commit);
     }
     dir_ = "job/" + std::to_string(++attempts_);
-    NEPHILA_RETURN_IF_ERROR(item::MakeStageDir(fs, dir_));
+    NEPHILA_RETURN_IF_ERROR(EnsureDir(fs, dir_));
     return Reputation::Create({fs, clock_, workers_}, dir_, options);
   }
 

@@ -18,17 +18,11 @@
 #include <optional>
 #include <string_view>
 
+#include "item/robots_fetch.h"
+
 namespace nephila::robots {
 
-// How the fetch ended, redirects followed (at least five hops, also to other
-// hosts: what is found holds for the site that was asked).
-enum class FetchEnd : uint8_t {
-  kAnswer,            // with a status
-  kTooManyRedirects,  // over the limit, or in a circle
-  kBadRedirect,       // 3xx that leads nowhere: no Location, or not a URL
-  kRefusedRedirect,   // to where we do not go
-  kNetwork,           // no answer: DNS, connection, TLS, time-out
-};
+using FetchEnd = item::RobotsFetchEnd;
 
 struct Fetch {
   FetchEnd end = FetchEnd::kAnswer;

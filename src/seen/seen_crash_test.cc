@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/workers.h"
 #include "item/stage_crash_testing.h"
 #include "seen/seen.h"
@@ -76,7 +77,7 @@ class SeenWork {
                         manifest_.commit);
     }
     dir_ = "job/" + std::to_string(++attempts_);
-    NEPHILA_RETURN_IF_ERROR(item::MakeStageDir(fs, dir_));
+    NEPHILA_RETURN_IF_ERROR(EnsureDir(fs, dir_));
     return Seen::Create({fs, clock_, workers_}, dir_, options);
   }
 

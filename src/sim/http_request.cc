@@ -1,15 +1,11 @@
 #include "sim/http_request.h"
 
-#include <strings.h>
-
 #include <algorithm>
+
+#include "base/ascii.h"
 
 namespace nephila::sim {
 namespace {
-
-bool EqualsIgnoringCase(std::string_view a, std::string_view b) {
-  return a.size() == b.size() && strncasecmp(a.data(), b.data(), a.size()) == 0;
-}
 
 std::string_view Trim(std::string_view text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) {
@@ -30,7 +26,7 @@ bool ListHas(std::string_view list, std::string_view word) {
     const size_t semicolon = std::min(item.find(';'), item.size());
     const std::string_view weight =
         Trim(item.substr(std::min(semicolon + 1, item.size())));
-    if (EqualsIgnoringCase(Trim(item.substr(0, semicolon)), word)) {
+    if (EqualsIgnoreCase(Trim(item.substr(0, semicolon)), word)) {
       return weight != "q=0" && weight != "q=0.0";
     }
     list.remove_prefix(std::min(comma + 1, list.size()));
@@ -92,21 +88,21 @@ bool ParseField(std::string_view line, Request* request) {
       std::string_view::npos) {
     return false;
   }
-  if (EqualsIgnoringCase(name, "host")) {
+  if (EqualsIgnoreCase(name, "host")) {
     return !request->host.empty() || SetHost(value, request);
   }
-  if (EqualsIgnoringCase(name, "connection")) {
+  if (EqualsIgnoreCase(name, "connection")) {
     if (ListHas(value, "close")) request->keep_alive = false;
     if (ListHas(value, "keep-alive")) request->keep_alive = true;
-  } else if (EqualsIgnoringCase(name, "accept-encoding")) {
+  } else if (EqualsIgnoreCase(name, "accept-encoding")) {
     request->takes_gzip = ListHas(value, "gzip");
-  } else if (EqualsIgnoringCase(name, "cookie")) {
+  } else if (EqualsIgnoreCase(name, "cookie")) {
     request->has_cookie = true;
-  } else if (EqualsIgnoringCase(name, "if-none-match")) {
+  } else if (EqualsIgnoreCase(name, "if-none-match")) {
     request->if_none_match = value;
-  } else if (EqualsIgnoringCase(name, "content-length")) {
+  } else if (EqualsIgnoreCase(name, "content-length")) {
     return value == "0";
-  } else if (EqualsIgnoringCase(name, "transfer-encoding")) {
+  } else if (EqualsIgnoreCase(name, "transfer-encoding")) {
     return false;
   }
   return true;

@@ -4,6 +4,7 @@
 #include <array>
 #include <string>
 
+#include "base/ascii.h"
 #include "store/header_lines.h"
 
 namespace nephila::store {

@@ -29,6 +29,7 @@ constexpr int kTooManyRetries = -8;
 constexpr int kRobotsPrerequisiteFailure = -61;
 constexpr int kOutOfScope = -5000;
 constexpr int kBlockedByUser = -5001;
+constexpr int kBlockedByProcessor = -5002;
 constexpr int kBlockedByQuota = -5003;
 constexpr int kProcessingThreadKilled = -7000;
 constexpr int kRobotsPrecluded = -9998;
@@ -60,6 +61,8 @@ std::string_view TruncationNote(item::Truncation truncation) {
       return "disconnectTrunc";
     case item::Truncation::kUnspecified:
       return "trunc";
+    case item::Truncation::kPool:
+      return "poolTrunc";
   }
   NEPHILA_CHECK(false);
 }
@@ -126,12 +129,15 @@ int HeritrixStatus(FetchOutcome outcome, int http_status) {
     case FetchOutcome::kDnsAnswer:
       return kDnsSuccess;
     case FetchOutcome::kDnsFailed:
+    case FetchOutcome::kNoSuchHost:
       return kDomainUnresolvable;
     case FetchOutcome::kConnectFailed:
     case FetchOutcome::kTlsFailed:
+    case FetchOutcome::kProxyFailed:
       return kConnectFailed;
     case FetchOutcome::kConnectionLost:
     case FetchOutcome::kBadResponse:
+    case FetchOutcome::kHeadTooLarge:
       return kConnectLost;
     case FetchOutcome::kTimeout:
       return kTimeout;
@@ -145,9 +151,12 @@ int HeritrixStatus(FetchOutcome outcome, int http_status) {
       return kOutOfScope;
     case FetchOutcome::kBlocked:
       return kBlockedByUser;
+    case FetchOutcome::kUnwanted:
+      return kBlockedByProcessor;
     case FetchOutcome::kOverBudget:
       return kBlockedByQuota;
     case FetchOutcome::kTooManyRetries:
+    case FetchOutcome::kTooManyRedirects:
       return kTooManyRetries;
     case FetchOutcome::kInterrupted:
       return kProcessingThreadKilled;

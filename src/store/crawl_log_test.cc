@@ -43,6 +43,12 @@ TEST(CrawlLogTest, ALineHasHeritrixColumns) {
             "3t,lenTrunc,a%2Cb\n");
 }
 
+TEST(CrawlLogTest, EveryTruncationHasANoteOfItsOwn) {
+  TestPage page("http://example.com/a");
+  page.page.truncation = item::Truncation::kPool;
+  EXPECT_TRUE(FormatLogLine(page.page, Facts()).ends_with(" poolTrunc\n"));
+}
+
 TEST(CrawlLogTest, WhatIsNotKnownIsADash) {
   item::FetchedPage page;
   page.url = "http://example.com/";
@@ -84,6 +90,8 @@ TEST(CrawlLogTest, EveryOutcomeHasACodeOfHeritrix) {
   EXPECT_EQ(HeritrixStatus(FetchOutcome::kDnsAnswer, 0), 1);
   EXPECT_EQ(HeritrixStatus(FetchOutcome::kTimeout, 0), -4);
   EXPECT_EQ(HeritrixStatus(FetchOutcome::kRobotsDenied, 0), -9998);
+  EXPECT_EQ(HeritrixStatus(FetchOutcome::kUnwanted, 200), -5002);
+  EXPECT_EQ(HeritrixStatus(FetchOutcome::kNoSuchHost, 0), -1);
   for (uint8_t i = 2; i < item::kFetchOutcomes; ++i) {
     EXPECT_LT(HeritrixStatus(static_cast<FetchOutcome>(i), 0), 0);
   }

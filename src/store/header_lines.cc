@@ -5,15 +5,6 @@
 #include "base/ascii.h"
 
 namespace nephila::store {
-namespace {
-
-bool IsTokenChar(char c) {
-  if (IsAlpha(c) || IsDigit(c)) return true;
-  return std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
-}
-
-}  // namespace
-
 size_t FindHeaderEnd(std::string_view text, size_t from) {
   // "\n\r" may have stood at the end of what was seen before.
   size_t at = text.find('\n', from < 2 ? 0 : from - 2);
@@ -26,23 +17,11 @@ size_t FindHeaderEnd(std::string_view text, size_t from) {
   return std::string_view::npos;
 }
 
-std::string_view TakeLine(std::string_view* rest) {
-  size_t end = rest->find('\n');
-  std::string_view line = rest->substr(0, end);
-  rest->remove_prefix(end == std::string_view::npos ? rest->size() : end + 1);
-  if (line.ends_with('\r')) line.remove_suffix(1);
-  return line;
-}
-
 std::string_view TrimSpace(std::string_view text) {
   constexpr std::string_view kSpace = " \t\r";
   size_t begin = text.find_first_not_of(kSpace);
   if (begin == std::string_view::npos) return {};
   return text.substr(begin, text.find_last_not_of(kSpace) - begin + 1);
-}
-
-bool IsToken(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), IsTokenChar);
 }
 
 size_t ForEachField(

@@ -16,14 +16,8 @@ namespace nephila::store {
 // is looked at once.
 size_t FindHeaderEnd(std::string_view text, size_t from);
 
-// Cuts the first line off `rest`, without its end.
-std::string_view TakeLine(std::string_view* rest);
-
 // The text without spaces, tabs and CRs around it.
 std::string_view TrimSpace(std::string_view text);
-
-// A token of RFC 9110 s5.6.2: what a field's name may be.
-bool IsToken(std::string_view text);
 
 // All fields of `lines` (what stands behind the first line, the empty line
 // included or not) in their order; a value that goes over several lines is

@@ -11,9 +11,6 @@
 namespace nephila::store {
 namespace {
 
-// A size has at most 16 digits; the rest is for chunk extensions.
-constexpr size_t kLongestChunkLine = 4096;
-
 bool IsVersionNumber(std::string_view text) {
   return !text.empty() && text.size() <= 8 &&
          text.find_first_not_of("0123456789.") == std::string_view::npos;
@@ -58,26 +55,6 @@ bool ReadRequestLine(std::string_view line, HttpHead* head) {
   }
   head->target = line;
   return !line.empty();
-}
-
-int HexValue(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
-// The size at the beginning of a chunk's line; extensions are left alone.
-std::optional<uint64_t> ChunkSize(std::string_view line) {
-  line = TrimSpace(line.substr(0, line.find(';')));
-  if (line.empty()) return std::nullopt;
-  uint64_t size = 0;
-  for (char c : line) {
-    int digit = HexValue(c);
-    if (digit < 0 || size >> 60 != 0) return std::nullopt;
-    size = size << 4 | static_cast<uint64_t>(digit);
-  }
-  return size;
 }
 
 }  // namespace
@@ -132,109 +109,6 @@ Result<HttpHead, HttpHeadError> ParseHttpHead(std::string_view text,
         head.fields.push_back({std::string(name), std::move(value)});
       });
   return head;
-}
-
-void ChunkedDecoder::GiveUp(const ByteSink& sink) {
-  state_ = any_chunk_ ? State::kBroken : State::kNotChunked;
-  if (!line_.empty()) sink(line_);
-  line_.clear();
-}
-
-void ChunkedDecoder::TakeSize(const ByteSink& sink) {
-  std::string_view line = line_;
-  auto size = ChunkSize(TakeLine(&line));
-  if (!size) return GiveUp(sink);
-  line_.clear();
-  any_chunk_ = true;
-  left_ = *size;
-  state_ = *size == 0 ? State::kTrailer : State::kData;
-}
-
-// Takes what belongs to the line in hand; the rest is for the next state.
-std::string_view ChunkedDecoder::FeedLine(std::string_view piece,
-                                          const ByteSink& sink) {
-  size_t newline = piece.find('\n');
-  bool whole = newline != std::string_view::npos;
-  std::string_view part = piece.substr(0, whole ? newline + 1 : newline);
-  // The end of a chunk is CRLF or LF, nothing else.
-  size_t most = state_ == State::kDataEnd ? 2 : kLongestChunkLine;
-  if (line_.size() + part.size() > most) {
-    GiveUp(sink);
-    return piece;
-  }
-  line_ += part;
-  piece.remove_prefix(part.size());
-  if (!whole) {
-    if (state_ == State::kDataEnd && line_ != "\r") GiveUp(sink);
-    return piece;
-  }
-  if (state_ == State::kSize) {
-    TakeSize(sink);
-  } else if (state_ == State::kDataEnd) {
-    if (line_ != "\n" && line_ != "\r\n") {
-      GiveUp(sink);
-      return piece;
-    }
-    line_.clear();
-    state_ = State::kSize;
-  } else {
-    bool empty = line_ == "\n" || line_ == "\r\n";
-    line_.clear();
-    if (empty) state_ = State::kDone;
-  }
-  return piece;
-}
-
-void ChunkedDecoder::Feed(std::string_view piece, const ByteSink& sink) {
-  while (!piece.empty()) {
-    switch (state_) {
-      case State::kSize:
-      case State::kDataEnd:
-      case State::kTrailer:
-        piece = FeedLine(piece, sink);
-        break;
-      case State::kData: {
-        auto take =
-            static_cast<size_t>(std::min<uint64_t>(left_, piece.size()));
-        sink(piece.substr(0, take));
-        piece.remove_prefix(take);
-        left_ -= take;
-        if (left_ == 0) state_ = State::kDataEnd;
-        break;
-      }
-      case State::kDone:
-        extra_bytes_ += piece.size();
-        return;
-      case State::kNotChunked:
-      case State::kBroken:
-        sink(piece);
-        return;
-    }
-  }
-}
-
-ChunkedDecoder::Outcome ChunkedDecoder::Finish(const ByteSink& sink) {
-  switch (state_) {
-    case State::kDone:
-      return Outcome::kWhole;
-    case State::kNotChunked:
-      return Outcome::kNotChunked;
-    case State::kBroken:
-      return Outcome::kBroken;
-    case State::kTrailer:
-      // Servers that end with "0\r\n" alone have sent every chunk.
-      return line_.empty() ? Outcome::kWhole : Outcome::kCut;
-    case State::kSize:
-      if (!any_chunk_) {
-        GiveUp(sink);
-        return Outcome::kNotChunked;
-      }
-      return Outcome::kCut;
-    case State::kData:
-    case State::kDataEnd:
-      return Outcome::kCut;
-  }
-  return Outcome::kCut;
 }
 
 void HttpBlock::GiveBody(std::string_view piece, const ByteSink& sink) {

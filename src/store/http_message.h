@@ -11,18 +11,19 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "coding/byte_sink.h"
+#include "coding/chunked_decoder.h"
 
 namespace nephila::store {
 
-// Takes bytes, a piece at a time.
-using ByteSink = std::function<void(std::string_view piece)>;
+using coding::ByteSink;
+using coding::ChunkedDecoder;
 
 enum class HttpKind : uint8_t { kResponse, kRequest };
 
@@ -66,46 +67,6 @@ inline constexpr size_t kLongestHttpHead = size_t{1} << 20;
 // Reads a head. `text` ends with its empty line, or where the block ends.
 Result<HttpHead, HttpHeadError> ParseHttpHead(std::string_view text,
                                               HttpKind kind);
-
-// Removes the chunked transfer coding (RFC 9112 s7.1) from a body that comes in
-// pieces.
-class ChunkedDecoder {
- public:
-  enum class Outcome : uint8_t {
-    kWhole,       // the last chunk and its trailer were there
-    kCut,         // the body ended before
-    kNotChunked,  // it did not begin with a chunk: given out as it is
-    kBroken,      // from some place on it was not chunked: that part as it is
-  };
-
-  void Feed(std::string_view piece, const ByteSink& sink);
-  // After the last piece.
-  Outcome Finish(const ByteSink& sink);
-
-  // Bytes behind the end of the coding, which were left out.
-  uint64_t extra_bytes() const { return extra_bytes_; }
-
- private:
-  enum class State : uint8_t {
-    kSize,
-    kData,
-    kDataEnd,
-    kTrailer,
-    kDone,
-    kNotChunked,
-    kBroken,
-  };
-  // The line that `piece` continues is whole: reads the size in it.
-  void TakeSize(const ByteSink& sink);
-  void GiveUp(const ByteSink& sink);
-  std::string_view FeedLine(std::string_view piece, const ByteSink& sink);
-
-  State state_ = State::kSize;
-  bool any_chunk_ = false;
-  uint64_t left_ = 0;  // of the chunk
-  std::string line_;   // of a size, a trailer, or the end of a chunk
-  uint64_t extra_bytes_ = 0;
-};
 
 // Takes the block of a record apart into head and payload.
 class HttpBlock {

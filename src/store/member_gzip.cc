@@ -8,6 +8,8 @@
 namespace nephila::store {
 namespace {
 
+// Not a ContentDecoder: records are found by the offsets at which members
+// begin, so a step here ends with the last byte of one, and damage is named.
 class GzipReader final : public MemberReader {
  public:
   GzipReader(std::unique_ptr<File> file, const MemberOptions& options)

@@ -45,9 +45,13 @@ class ZstdReader final : public MemberReader {
     ZSTD_inBuffer source{in.data(), in.size(), 0};
     ZSTD_outBuffer target{out->data() + before, options_.buffer_bytes, 0};
     size_t code = ZSTD_decompressStream(context_, &target, &source);
+    // After an error the positions need not tell what was written and read.
+    if (ZSTD_isError(code) != 0) {
+      out->resize(before);
+      return Broken(ZSTD_getErrorName(code));
+    }
     out->resize(before + target.pos);
     Advance(source.pos);
-    if (ZSTD_isError(code) != 0) return Broken(ZSTD_getErrorName(code));
     return code == 0 ? MemberStep::kEnd : MemberStep::kBytes;
   }
 

@@ -23,22 +23,6 @@ constexpr std::string_view kNotModifiedProfile =
     "http://netpreserve.org/warc/1.1/revisit/server-not-modified";
 constexpr int kNotModifiedStatus = 304;
 
-std::string_view TruncationName(item::Truncation truncation) {
-  switch (truncation) {
-    case item::Truncation::kNone:
-      return "";
-    case item::Truncation::kLength:
-      return "length";
-    case item::Truncation::kTime:
-      return "time";
-    case item::Truncation::kDisconnect:
-      return "disconnect";
-    case item::Truncation::kUnspecified:
-      return "unspecified";
-  }
-  NEPHILA_CHECK(false);
-}
-
 std::string Bracketed(std::string_view id) {
   return std::string("<").append(id).append(">");
 }
@@ -280,7 +264,8 @@ NewRecord UnitMaker::Response(const std::optional<Original>& original) {
     record.header.Add("WARC-Identified-Payload-Type", page_->identified_type);
   }
   if (page_->truncation != item::Truncation::kNone) {
-    record.header.Add("WARC-Truncated", TruncationName(page_->truncation));
+    record.header.Add("WARC-Truncated",
+                      item::TruncationName(page_->truncation));
   }
   record.header.Add("Content-Type", "application/http; msgtype=response");
   main_block_.assign(1, head_text_);

@@ -1,5 +1,5 @@
 // Whatever bytes come in, as the block of a record: head and payload are the
-// same in one piece and in small ones, and decoding ends.
+// same in one piece and in small ones.
 
 #include <algorithm>
 #include <cstdint>
@@ -7,7 +7,6 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "store/content_decoder.h"
 #include "store/http_message.h"
 #include "store/surt.h"
 
@@ -42,22 +41,10 @@ Taken TakeApart(std::string_view block, HttpKind kind, size_t step) {
   return taken;
 }
 
-void Decode(std::string_view codings, std::string_view bytes) {
-  ContentDecoder decoder(codings);
-  size_t total = 0;
-  // As much as a reader would take.
-  auto sink = [&](std::string_view piece) { total += piece.size(); };
-  for (size_t at = 0; at < bytes.size(); at += 100) {
-    if (total > size_t{1} << 24) return;
-    decoder.Feed(bytes.substr(at, 100), sink);
-  }
-  decoder.Finish(sink);
-}
-
 }  // namespace
 }  // namespace nephila::store
 
-// The first byte chooses the kind and the coding.
+// The first byte chooses the kind.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace nephila::store;  // NOLINT(google-build-using-namespace)
   if (size == 0) return 0;
@@ -66,9 +53,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   Taken whole = TakeApart(block, kind, block.size() + 1);
   NEPHILA_CHECK(whole == TakeApart(block, kind, 1));
   NEPHILA_CHECK(whole == TakeApart(block, kind, 5));
-  constexpr std::string_view kCodings[] = {"gzip", "deflate", "br", "zstd",
-                                           "br, gzip"};
-  Decode(kCodings[(data[0] >> 1) % 5], block);
   std::string key = SurtKey(block);
   NEPHILA_CHECK(!key.empty());
   NEPHILA_CHECK(std::none_of(key.begin(), key.end(), [](char c) {

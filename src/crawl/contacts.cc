@@ -1,0 +1,268 @@
+#include "crawl/contacts.h"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+#include <vector>
+
+#include "base/hash.h"
+#include "fetch/response_head.h"
+
+namespace nephila::crawl {
+namespace {
+
+using fetch::FetchResult;
+using item::FetchOutcome;
+using politeness::ServerKey;
+
+// So often a name is asked for whose resolver has no time for us.
+constexpr int kResolveTries = 30;
+// A server that closes an idle connection does so after 5 s, the shortest wait
+// that is common; we come before.
+constexpr auto kKeptFor = std::chrono::seconds(3);
+
+uint16_t PortOf(const url::Url& url) {
+  uint16_t port = url.scheme() == "https" ? 443 : 80;
+  std::string_view text = url.port();
+  std::from_chars(text.data(), text.data() + text.size(), port);
+  return port;
+}
+
+FetchOutcome OutcomeOf(dns::Outcome outcome) {
+  switch (outcome) {
+    case dns::Outcome::kAddressesRefused:
+      return FetchOutcome::kAddressRefused;
+    case dns::Outcome::kOverloaded:
+    case dns::Outcome::kCancelled:
+      return FetchOutcome::kInterrupted;
+    default:
+      return FetchOutcome::kDnsFailed;
+  }
+}
+
+std::string Explain(const dns::Answer& answer) {
+  std::string text(dns::OutcomeName(answer.outcome));
+  if (!answer.refused.empty()) {
+    text.append(": ").append(answer.refused[0].address.ToString());
+    text.append(" is ").append(answer.refused[0].block);
+  }
+  return text;
+}
+
+ServerKey KeyOf(const net::IpAddress& address) {
+  ServerKey key;
+  std::span<const uint8_t> bytes = address.bytes();
+  if (address.is_v4()) key.bytes[10] = key.bytes[11] = 0xff;
+  std::copy(bytes.begin(), bytes.end(), key.bytes.end() - bytes.size());
+  return key;
+}
+
+net::IpAddress AddressOf(const ServerKey& key,
+                         const std::vector<net::IpAddress>& addresses) {
+  for (const net::IpAddress& address : addresses) {
+    if (KeyOf(address) == key) return address;
+  }
+  return addresses.front();
+}
+
+politeness::Health HealthOf(const FetchResult& result) {
+  if (result.outcome != FetchOutcome::kResponse) {
+    return politeness::Health::kFailed;
+  }
+  bool overloaded = result.status == 429 || result.status == 503;
+  return overloaded ? politeness::Health::kOverloaded
+                    : politeness::Health::kGood;
+}
+
+politeness::PolitenessOptions OptionsOf(const config::Settings& settings) {
+  politeness::PolitenessOptions options;
+  options.settings = settings.politeness;
+  return options;
+}
+
+}  // namespace
+
+Contacts::Contacts(const Parts& parts)
+    : parts_(parts),
+      politeness_(parts.loop.clock(), OptionsOf(parts.settings)) {}
+
+void Contacts::Ask(const url::Url& url, politeness::Kind kind,
+                   std::optional<uint64_t> max_body_bytes, Done done) {
+  uint64_t id = next_id_++;
+  Request& request = requests_[id];
+  request.fetch.id = id;
+  request.fetch.kind = kind == politeness::Kind::kPage
+                           ? item::FetchKind::kPage
+                           : item::FetchKind::kRobots;
+  request.fetch.url = url.href();
+  request.fetch.host = url.host();
+  request.fetch.https = url.scheme() == "https";
+  request.fetch.port = PortOf(url);
+  if (max_body_bytes) {
+    request.fetch.limits = parts_.limits;
+    request.fetch.limits->max_body_bytes = *max_body_bytes;
+  }
+  request.kind = kind;
+  request.done = std::move(done);
+  ++hosts_[request.fetch.host].open;
+  Resolve(id);
+}
+
+void Contacts::SetCrawlDelay(std::string_view host,
+                             std::chrono::nanoseconds delay) {
+  const std::string name(host);
+  Host& known = hosts_[name];
+  known.crawl_delay = std::max(known.crawl_delay, delay);
+  if (!known.addresses.empty()) politeness_.Update(FactsOf(name));
+}
+
+politeness::HostFacts Contacts::FactsOf(const std::string& name) const {
+  const Host& host = hosts_.at(name);
+  politeness::HostFacts facts;
+  facts.host = facts.domain = KeyedHash(name, 0);
+  facts.addresses = host.addresses;
+  facts.crawl_delay = host.crawl_delay;
+  facts.name = name;
+  return facts;
+}
+
+void Contacts::Resolve(uint64_t id) {
+  Request& request = requests_[id];
+  ++request.resolved;
+  parts_.resolver.Resolve(
+      request.fetch.host,
+      [this, id](const dns::Answer& answer) { OnAnswer(id, answer); });
+}
+
+void Contacts::OnAnswer(uint64_t id, const dns::Answer& answer) {
+  Request& request = requests_[id];
+  request.answer = answer;
+  if (stopped_) return Fail(id, FetchOutcome::kInterrupted, "stopped");
+  if (answer.outcome == dns::Outcome::kFound) return Add(id);
+  if (answer.outcome == dns::Outcome::kOverloaded &&
+      request.resolved < kResolveTries) {
+    parts_.loop.At(parts_.loop.clock().Now() + std::chrono::seconds(1),
+                   [this, id] { Resolve(id); });
+    return;
+  }
+  Fail(id, OutcomeOf(answer.outcome), Explain(answer));
+}
+
+void Contacts::Add(uint64_t id) {
+  Request& request = requests_[id];
+  if (stopped_) return Fail(id, FetchOutcome::kInterrupted, "stopped");
+  Host& host = hosts_[request.fetch.host];
+  host.addresses.clear();
+  for (const net::IpAddress& address : request.answer.addresses) {
+    if (host.addresses.size() == politeness::kMostAddresses) break;
+    host.addresses.push_back(KeyOf(address));
+  }
+  politeness::Added added = politeness_.Add(FactsOf(request.fetch.host),
+                                            request.kind, std::to_string(id));
+  MonoTime now = parts_.loop.clock().Now();
+  switch (added.outcome) {
+    case politeness::AddOutcome::kTaken:
+      return Pump();
+    case politeness::AddOutcome::kLater:
+      return AddAt(id, added.due);
+    case politeness::AddOutcome::kFull:
+      return AddAt(id, now + std::chrono::seconds(1));
+  }
+}
+
+void Contacts::AddAt(uint64_t id, MonoTime time) {
+  parts_.loop.At(time, [this, id] { Add(id); });
+}
+
+void Contacts::Pump() {
+  std::vector<politeness::Lease> leases;
+  if (in_flight_ < parts_.max_in_flight) {
+    politeness_.Take(parts_.max_in_flight - in_flight_, leases);
+  }
+  for (const politeness::Lease& lease : leases) Start(lease);
+  std::vector<politeness::Parked> parked;
+  politeness_.TakeParked(parked);
+  for (const politeness::Parked& one : parked) {
+    if (one.has_url) AddAt(std::stoull(one.payload), one.due);
+    politeness_.Forget(one.host);
+  }
+  parts_.loop.Cancel(timer_);
+  timer_ = net::TimerId::kNone;
+  MonoTime due = politeness_.NextDue();
+  if (due != MonoTime::max() && in_flight_ < parts_.max_in_flight) {
+    timer_ = parts_.loop.At(due, [this] {
+      timer_ = net::TimerId::kNone;
+      Pump();
+    });
+  }
+}
+
+void Contacts::Start(const politeness::Lease& lease) {
+  uint64_t id = std::stoull(lease.payload);
+  Request& request = requests_[id];
+  request.lease = lease.id;
+  ++in_flight_;
+  const Host& host = hosts_[request.fetch.host];
+  std::chrono::nanoseconds wait =
+      std::max(host.crawl_delay, parts_.settings.politeness.host_delay);
+  fetch::FetchRequest fetch = request.fetch;
+  fetch.address = AddressOf(lease.address, request.answer.addresses);
+  // A robots.txt is asked for because a page will be.
+  bool more = host.open > 1 || fetch.kind == item::FetchKind::kRobots;
+  fetch.keep_connection = more && wait <= kKeptFor && !request.again;
+  parts_.fetcher.Start(std::move(fetch), this);
+}
+
+void Contacts::Fail(uint64_t id, FetchOutcome outcome, std::string error) {
+  // Not from inside Ask, whose caller may not be ready for it.
+  parts_.loop.Post([this, id, outcome, error = std::move(error)]() mutable {
+    Request request = std::move(requests_.extract(id).mapped());
+    --hosts_[request.fetch.host].open;
+    auto result = std::make_unique<FetchResult>();
+    result->id = id;
+    result->kind = request.fetch.kind;
+    result->url = std::move(request.fetch.url);
+    result->begin = parts_.loop.clock().WallNow();
+    result->outcome = outcome;
+    result->error = std::move(error);
+    request.done(std::move(result), request.answer);
+  });
+}
+
+void Contacts::OnFetched(std::unique_ptr<FetchResult> result) {
+  uint64_t id = result->id;
+  Request& waiting = requests_[id];
+  --in_flight_;
+  politeness::Outcome outcome;
+  if (result->contact != MonoTime{}) outcome.contact = result->contact;
+  outcome.end = parts_.loop.clock().Now();
+  outcome.health = HealthOf(*result);
+  outcome.download = result->timings.total;
+  fetch::ResponseHead head(fetch::HeadLimitsOf(parts_.settings.fetch));
+  std::string_view bytes = result->head;
+  if (head.Add(&bytes) == fetch::HeadState::kComplete) {
+    if (auto wait =
+            head.RetryAfter(parts_.loop.clock().WallNow(),
+                            parts_.settings.politeness.max_retry_after)) {
+      outcome.retry_after = *wait;
+    }
+  }
+  bool stale = result->reused && !waiting.again &&
+               result->outcome == FetchOutcome::kConnectionLost;
+  // A server may close a kept connection just when it is used: no failure.
+  if (stale) outcome.health = politeness::Health::kGood;
+  politeness_.Done(waiting.lease, outcome);
+  if (stale) {
+    waiting.again = true;
+    parts_.fetcher.Recycle(std::move(result));
+    Resolve(id);
+    return Pump();
+  }
+  Request request = std::move(requests_.extract(id).mapped());
+  --hosts_[request.fetch.host].open;
+  // What is done may ask again.
+  request.done(std::move(result), request.answer);
+  Pump();
+}
+
+}  // namespace nephila::crawl

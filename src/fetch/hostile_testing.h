@@ -1,0 +1,45 @@
+// What tests against servers that do not behave share.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "fetch/fetch_testing.h"
+
+namespace nephila::fetch {
+
+class HostileTest : public testing::Test {
+ protected:
+  // The server's whole answer to the one request of a connection, which it
+  // then closes.
+  std::unique_ptr<FetchResult> Answer(std::string answer) {
+    ScriptedServer server([answer = std::move(answer)](ServerConnection& c) {
+      c.ReadHead();
+      c.Send(answer);
+      c.EndSending();
+      c.WaitForClient();
+    });
+    if (engine_.fetcher == nullptr) engine_.Make();
+    return engine_.Fetch(engine_.RequestTo(server));
+  }
+  std::unique_ptr<FetchResult> Script(ScriptedServer::Script script) {
+    ScriptedServer server(std::move(script));
+    if (engine_.fetcher == nullptr) engine_.Make();
+    return engine_.Fetch(engine_.RequestTo(server));
+  }
+
+  static void ExpectEnd(const FetchResult& result, item::FetchOutcome outcome,
+                        item::Truncation truncation = item::Truncation::kNone) {
+    EXPECT_EQ(item::FetchOutcomeName(result.outcome),
+              item::FetchOutcomeName(outcome))
+        << result.error;
+    EXPECT_EQ(result.truncation, truncation) << result.error;
+  }
+
+  Engine engine_;
+};
+
+}  // namespace nephila::fetch

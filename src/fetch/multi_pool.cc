@@ -1,0 +1,263 @@
+#include "fetch/multi_pool.h"
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+
+#include "base/check.h"
+
+namespace nephila::fetch {
+namespace {
+
+// Beyond all that a multi can hold: connections go when their request says
+// so, never because another came (the one that libcurl would pick may be the
+// next to be used).
+constexpr long kMostConnections = std::numeric_limits<int>::max();
+
+uint32_t EpollEvents(int what) {
+  return (what & CURL_POLL_IN ? uint32_t{EPOLLIN} : 0) |
+         (what & CURL_POLL_OUT ? uint32_t{EPOLLOUT} : 0);
+}
+
+int CurlEvents(uint32_t events) {
+  const int action = (events & EPOLLIN ? CURL_CSELECT_IN : 0) |
+                     (events & EPOLLOUT ? CURL_CSELECT_OUT : 0);
+  // The next read or write finds out what is wrong, after what is still to be
+  // read; libcurl's own flag for errors would drop that.
+  return action != 0 ? action : CURL_CSELECT_IN | CURL_CSELECT_OUT;
+}
+
+}  // namespace
+
+struct MultiPool::Multi {
+  MultiPool* pool = nullptr;
+  size_t index = 0;
+  CURLM* handle = nullptr;
+  size_t transfers = 0;
+  net::TimerId timer = net::TimerId::kNone;
+  MonoTime armed = MonoTime::max();  // when the timer runs
+  MonoTime due = MonoTime::max();    // when libcurl wants to
+  net::TimerId idle_timer = net::TimerId::kNone;
+  MonoTime idle_since{};
+};
+
+class MultiPool::Socket final : public net::FdHandler {
+ public:
+  void Set(Multi* multi, curl_socket_t fd) {
+    multi_ = multi;
+    fd_ = fd;
+  }
+  void OnReady(uint32_t events) override {
+    multi_->pool->Act(multi_, fd_, CurlEvents(events));
+  }
+
+ private:
+  Multi* multi_ = nullptr;
+  curl_socket_t fd_ = -1;
+};
+
+MultiPool::MultiPool(net::EventLoop& loop, size_t transfers_each,
+                     std::chrono::nanoseconds idle_timeout, Owner* owner)
+    : loop_(loop),
+      transfers_each_(transfers_each),
+      idle_timeout_(idle_timeout),
+      owner_(owner) {
+  NEPHILA_CHECK(transfers_each > 0);
+}
+
+MultiPool::~MultiPool() {
+  for (const auto& multi : multis_) {
+    NEPHILA_CHECK(multi->transfers == 0);
+    curl_multi_cleanup(multi->handle);
+    loop_.Cancel(multi->timer);
+    loop_.Cancel(multi->idle_timer);
+  }
+}
+
+CURLM* MultiPool::MakeHandle(Multi* multi) {
+  CURLM* const handle = curl_multi_init();
+  if (handle == nullptr) return nullptr;
+  curl_multi_setopt(handle, CURLMOPT_SOCKETFUNCTION, &MultiPool::OnSocket);
+  curl_multi_setopt(handle, CURLMOPT_SOCKETDATA, multi);
+  curl_multi_setopt(handle, CURLMOPT_TIMERFUNCTION, &MultiPool::OnTimer);
+  curl_multi_setopt(handle, CURLMOPT_TIMERDATA, multi);
+  curl_multi_setopt(handle, CURLMOPT_MAXCONNECTS, kMostConnections);
+  // A host has one request in flight: whoever sent two did not mean them to
+  // share a connection and wait for each other.
+  curl_multi_setopt(handle, CURLMOPT_PIPELINING, long{CURLPIPE_NOTHING});
+  return handle;
+}
+
+size_t MultiPool::MakeMulti() {
+  auto multi = std::make_unique<Multi>();
+  multi->pool = this;
+  multi->index = multis_.size();
+  multi->handle = MakeHandle(multi.get());
+  if (multi->handle == nullptr) return multis_.size();
+  multis_.push_back(std::move(multi));
+  return multis_.size() - 1;
+}
+
+std::optional<size_t> MultiPool::Place(uint64_t server) {
+  const auto kept = kept_.find(server);
+  if (kept != kept_.end()) return kept->second.multi;
+  for (size_t i = 0; i < multis_.size(); ++i) {
+    const size_t index = (roomy_ + i) % multis_.size();
+    if (multis_[index]->transfers < transfers_each_) {
+      roomy_ = index;
+      return index;
+    }
+  }
+  const size_t made = MakeMulti();
+  if (made == multis_.size()) return std::nullopt;
+  roomy_ = made;
+  return made;
+}
+
+bool MultiPool::Add(size_t multi, CURL* easy) {
+  if (curl_multi_add_handle(multis_[multi]->handle, easy) != CURLM_OK) {
+    return false;
+  }
+  ++multis_[multi]->transfers;
+  return true;
+}
+
+void MultiPool::Remove(size_t multi, CURL* easy) {
+  const CURLMcode code = curl_multi_remove_handle(multis_[multi]->handle, easy);
+  NEPHILA_CHECK(code == CURLM_OK);
+  Multi* const left = multis_[multi].get();
+  if (--left->transfers > 0 || kept_sockets_ == 0) return;
+  left->idle_since = loop_.clock().Now();
+  if (left->idle_timer == net::TimerId::kNone) ArmIdle(left);
+}
+
+void MultiPool::ArmIdle(Multi* multi) {
+  multi->idle_timer = loop_.At(multi->idle_since + idle_timeout_,
+                               [multi] { multi->pool->OnIdle(multi); });
+}
+
+// There is no call of libcurl that closes what is idle in a multi but the one
+// that ends it.
+void MultiPool::OnIdle(Multi* multi) {
+  multi->idle_timer = net::TimerId::kNone;
+  if (multi->transfers > 0) return;
+  if (loop_.clock().Now() < multi->idle_since + idle_timeout_) {
+    ArmIdle(multi);
+    return;
+  }
+  CURLM* const fresh = MakeHandle(multi);
+  if (fresh == nullptr) return;
+  curl_multi_cleanup(multi->handle);
+  multi->handle = fresh;
+  multi->due = MonoTime::max();
+}
+
+void MultiPool::NoteOpened(int fd, uint64_t server, size_t multi) {
+  const auto index = static_cast<size_t>(fd);
+  if (index >= servers_.size()) servers_.resize(index + 1);
+  // The kernel gave the number anew, so whoever had it is gone.
+  if (servers_[index] != 0) Release(index);
+  servers_[index] = server;
+  Kept& kept = kept_[server];
+  kept.multi = multi;
+  ++kept.sockets;
+  ++kept_sockets_;
+}
+
+void MultiPool::NoteClosed(int fd) {
+  loop_.Forget(fd);
+  const auto index = static_cast<size_t>(fd);
+  if (index < servers_.size() && servers_[index] != 0) Release(index);
+}
+
+void MultiPool::Release(size_t fd) {
+  const auto kept = kept_.find(servers_[fd]);
+  servers_[fd] = 0;
+  --kept_sockets_;
+  NEPHILA_CHECK(kept != kept_.end());
+  if (--kept->second.sockets == 0) kept_.erase(kept);
+}
+
+int MultiPool::OnSocket(CURL* /*easy*/, curl_socket_t fd, int what, void* multi,
+                        void* socket) {
+  auto* const self = static_cast<Multi*>(multi);
+  self->pool->Watch(self, fd, what, static_cast<Socket*>(socket));
+  return 0;
+}
+
+void MultiPool::Watch(Multi* multi, curl_socket_t fd, int what,
+                      Socket* socket) {
+  if (what == CURL_POLL_REMOVE) {
+    loop_.Forget(fd);
+    if (socket != nullptr) {
+      free_sockets_.push_back(socket);
+      curl_multi_assign(multi->handle, fd, nullptr);
+    }
+    return;
+  }
+  if (socket != nullptr && loop_.Watched(fd)) {
+    IgnoreError(loop_.Change(fd, EpollEvents(what)),
+                "no memory in the kernel: the transfer runs into its timeout");
+    return;
+  }
+  if (socket == nullptr) {
+    if (free_sockets_.empty()) {
+      sockets_.push_back(std::make_unique<Socket>());
+      free_sockets_.push_back(sockets_.back().get());
+    }
+    socket = free_sockets_.back();
+    free_sockets_.pop_back();
+    curl_multi_assign(multi->handle, fd, socket);
+  }
+  socket->Set(multi, fd);
+  IgnoreError(loop_.Watch(fd, EpollEvents(what), socket),
+              "no memory in the kernel: the transfer runs into its timeout");
+}
+
+int MultiPool::OnTimer(CURLM* /*handle*/, long timeout_ms, void* multi) {
+  auto* const self = static_cast<Multi*>(multi);
+  if (timeout_ms < 0) {
+    self->due = MonoTime::max();
+    return 0;
+  }
+  const MonoTime now = self->pool->loop_.clock().Now();
+  self->due = now + std::chrono::milliseconds(timeout_ms);
+  // A timer that runs earlier is left: it looks again then. Most times that
+  // libcurl asks for are put off before they come.
+  if (self->due < self->armed) self->pool->Arm(self, self->due);
+  return 0;
+}
+
+void MultiPool::Arm(Multi* multi, MonoTime due) {
+  loop_.Cancel(multi->timer);
+  multi->armed = due;
+  multi->timer = loop_.At(due, [multi] { multi->pool->OnTime(multi); });
+}
+
+void MultiPool::OnTime(Multi* multi) {
+  multi->timer = net::TimerId::kNone;
+  multi->armed = MonoTime::max();
+  if (multi->due == MonoTime::max()) return;
+  if (multi->due > loop_.clock().Now()) {
+    Arm(multi, multi->due);
+    return;
+  }
+  multi->due = MonoTime::max();
+  Act(multi, CURL_SOCKET_TIMEOUT, 0);
+}
+
+void MultiPool::Act(Multi* multi, curl_socket_t fd, int events) {
+  int running = 0;
+  curl_multi_socket_action(multi->handle, fd, events, &running);
+  int left = 0;
+  while (const CURLMsg* const message =
+             curl_multi_info_read(multi->handle, &left)) {
+    if (message->msg != CURLMSG_DONE) continue;
+    // The message goes with the handle.
+    CURL* const easy = message->easy_handle;
+    const CURLcode code = message->data.result;
+    owner_->OnTransferEnded(easy, code);
+  }
+}
+
+}  // namespace nephila::fetch

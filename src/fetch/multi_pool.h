@@ -1,0 +1,105 @@
+// MultiPool: libcurl's multi handles of one thread on its event loop, and the
+// connections that stay open in them.
+//
+// The cost of a transfer grows with the number that share a multi (102 us a
+// page at 500, 466 at 2 000), so each carries a few hundred. A kept connection
+// belongs to the multi in which it was made: the next request of its host has
+// to go there.
+//   In: easy handles   Out: OnTransferEnded, from the loop alone
+//   Threads: one.   Cost: about 40 KB for each multi; per transfer what epoll
+//   takes. Multis stay once made.
+//
+// libcurl looks for connections that are too old or were closed when a request
+// comes to their multi. A multi to which none comes is emptied once it has had
+// no transfer for the idle timeout.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "base/clock.h"
+#include "fetch/curl.h"
+#include "net/event_loop.h"
+
+namespace nephila::fetch {
+
+class MultiPool {
+ public:
+  class Owner {
+   public:
+    virtual ~Owner() = default;
+    // The handle is still in its multi: Remove it. Not from inside libcurl.
+    virtual void OnTransferEnded(CURL* easy, CURLcode code) = 0;
+  };
+
+  // The loop and the owner outlive it.
+  MultiPool(net::EventLoop& loop, size_t transfers_each,
+            std::chrono::nanoseconds idle_timeout, Owner* owner);
+  ~MultiPool();
+  MultiPool(const MultiPool&) = delete;
+  MultiPool& operator=(const MultiPool&) = delete;
+
+  // The multi that a request to this server belongs in: the one with its
+  // connections, else one with room. Nothing if none can be made.
+  std::optional<size_t> Place(uint64_t server);
+  bool Add(size_t multi, CURL* easy);
+  void Remove(size_t multi, CURL* easy);
+
+  // Connections to `server` that may serve another request.
+  bool HasOpen(uint64_t server) const { return kept_.contains(server); }
+  size_t open_connections() const { return kept_sockets_; }
+  // Those that are not made yet, and would be kept: they count for bounds.
+  void Claim() { ++claims_; }
+  void Unclaim() { --claims_; }
+  size_t claims() const { return claims_; }
+  // A connection stands, and when it is closed. libcurl tells the end only of
+  // sockets that were connected (7.88 closes others by itself), so no other
+  // may be noted.
+  void NoteOpened(int fd, uint64_t server, size_t multi);
+  void NoteClosed(int fd);
+
+  size_t multis() const { return multis_.size(); }
+
+ private:
+  struct Multi;
+  class Socket;
+  struct Kept {
+    size_t multi = 0;
+    size_t sockets = 0;
+  };
+
+  static int OnSocket(CURL* easy, curl_socket_t fd, int what, void* multi,
+                      void* socket);
+  static int OnTimer(CURLM* handle, long timeout_ms, void* multi);
+
+  static CURLM* MakeHandle(Multi* multi);
+  size_t MakeMulti();
+  void ArmIdle(Multi* multi);
+  void OnIdle(Multi* multi);
+  void Release(size_t fd);
+  void Watch(Multi* multi, curl_socket_t fd, int what, Socket* socket);
+  void Arm(Multi* multi, MonoTime due);
+  void OnTime(Multi* multi);
+  void Act(Multi* multi, curl_socket_t fd, int events);
+
+  net::EventLoop& loop_;
+  const size_t transfers_each_;
+  const std::chrono::nanoseconds idle_timeout_;
+  Owner* const owner_;
+  std::vector<std::unique_ptr<Multi>> multis_;
+  size_t roomy_ = 0;  // where to look first
+  std::vector<std::unique_ptr<Socket>> sockets_;
+  std::vector<Socket*> free_sockets_;
+  // By server, and by descriptor the server whose connection it is; 0: none.
+  std::unordered_map<uint64_t, Kept> kept_;
+  std::vector<uint64_t> servers_;
+  size_t kept_sockets_ = 0;
+  size_t claims_ = 0;
+};
+
+}  // namespace nephila::fetch

@@ -1,0 +1,273 @@
+#include "item/outcome_policy.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+#include <string>
+
+namespace nephila::item {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+config::FetchSettings Settings() {
+  config::FetchSettings settings;
+  settings.retry_attempts = 4;
+  settings.retry_wait = minutes(1);
+  settings.retry_growth = 3;
+  settings.retry_wait_max = minutes(5);
+  settings.retry_after_max = hours(2);
+  settings.host_backoff = seconds(10);
+  settings.host_backoff_growth = 2;
+  settings.host_backoff_max = minutes(1);
+  settings.host_dead_failures = 5;
+  settings.host_dead_wait = hours(24);
+  return settings;
+}
+
+Next After(FetchOutcome outcome, uint32_t attempt = 1,
+           uint32_t host_failures = 0, uint32_t host_silences = 0) {
+  Attempt made;
+  made.outcome = outcome;
+  made.attempt = attempt;
+  made.host_failures = host_failures;
+  made.host_silences = host_silences;
+  return WhatNext(made, Settings());
+}
+
+Next AfterStatus(int status, uint32_t attempt = 1, uint32_t host_failures = 0,
+                 std::optional<std::chrono::nanoseconds> retry_after = {}) {
+  Attempt made;
+  made.outcome = FetchOutcome::kResponse;
+  made.status = status;
+  made.attempt = attempt;
+  made.host_failures = host_failures;
+  made.retry_after = retry_after;
+  return WhatNext(made, Settings());
+}
+
+TEST(OutcomePolicyTest, RowsStandInTheOrderOfTheirEnums) {
+  ASSERT_EQ(OutcomeRows().size(), kFetchOutcomes);
+  for (uint8_t i = 0; i < kFetchOutcomes; ++i) {
+    EXPECT_EQ(OutcomeRows()[i].name,
+              FetchOutcomeName(static_cast<FetchOutcome>(i)));
+    EXPECT_FALSE(OutcomeRows()[i].why.empty());
+  }
+  ASSERT_EQ(StatusRows().size(), kStatusClasses);
+  EXPECT_EQ(RowFor(FetchOutcome::kResponse, 204).name, "2xx");
+  EXPECT_EQ(RowFor(FetchOutcome::kResponse, 304).name, "304");
+  EXPECT_EQ(RowFor(FetchOutcome::kResponse, 302).name, "other 3xx");
+  EXPECT_EQ(RowFor(FetchOutcome::kResponse, 404).name, "404");
+  EXPECT_EQ(RowFor(FetchOutcome::kResponse, 410).name, "410");
+  EXPECT_EQ(RowFor(FetchOutcome::kResponse, 425).name, "408, 425");
+  EXPECT_EQ(RowFor(FetchOutcome::kResponse, 429).name, "429");
+  EXPECT_EQ(RowFor(FetchOutcome::kResponse, 403).name, "other 4xx");
+  EXPECT_EQ(RowFor(FetchOutcome::kResponse, 505).name, "501, 505");
+  EXPECT_EQ(RowFor(FetchOutcome::kResponse, 503).name, "503");
+  EXPECT_EQ(RowFor(FetchOutcome::kResponse, 502).name, "other 5xx");
+  for (int status : {0, 101, 600, 999, -5}) {
+    EXPECT_EQ(RowFor(FetchOutcome::kResponse, status).name, "any other");
+  }
+  EXPECT_EQ(RowFor(FetchOutcome::kTimeout, 200).name, "timeout");
+}
+
+TEST(OutcomePolicyTest, AnAnswerIsDoneAndItsHostWell) {
+  for (int status : {200, 206, 301, 304}) {
+    const Next next = AfterStatus(status, 2, 3);
+    EXPECT_EQ(next.url, UrlStep::kDone) << status;
+    EXPECT_EQ(next.host, HostStep::kWell) << status;
+    EXPECT_FALSE(next.host_failed) << status;
+  }
+  for (int status : {400, 401, 403, 404, 410, 451, 501}) {
+    EXPECT_EQ(AfterStatus(status).url, UrlStep::kGiveUp) << status;
+    EXPECT_EQ(AfterStatus(status).host, HostStep::kWell) << status;
+    EXPECT_FALSE(AfterStatus(status).attempts_used_up) << status;
+  }
+}
+
+TEST(OutcomePolicyTest, WaitsGrowUpToABound) {
+  EXPECT_EQ(After(FetchOutcome::kTlsFailed, 1).url_wait, minutes(1));
+  EXPECT_EQ(After(FetchOutcome::kTlsFailed, 2).url_wait, minutes(3));
+  EXPECT_EQ(After(FetchOutcome::kTlsFailed, 3).url_wait, minutes(5));
+  config::FetchSettings settings = Settings();
+  settings.retry_attempts = 1'000'000;
+  settings.retry_wait_max = hours(24 * 365);
+  Attempt made;
+  made.outcome = FetchOutcome::kTlsFailed;
+  made.attempt = 999'999;
+  EXPECT_EQ(WhatNext(made, settings).url_wait, hours(24 * 365));
+  settings.retry_growth = 1;
+  EXPECT_EQ(WhatNext(made, settings).url_wait, minutes(1));
+}
+
+TEST(OutcomePolicyTest, AttemptsEnd) {
+  EXPECT_EQ(After(FetchOutcome::kTlsFailed, 3).url, UrlStep::kRetry);
+  const Next last = After(FetchOutcome::kTlsFailed, 4);
+  EXPECT_EQ(last.url, UrlStep::kGiveUp);
+  EXPECT_TRUE(last.attempts_used_up);
+  EXPECT_EQ(After(FetchOutcome::kTlsFailed, 400).url, UrlStep::kGiveUp);
+}
+
+TEST(OutcomePolicyTest, AnInterruptedAttemptDoesNotCount) {
+  const Next next = After(FetchOutcome::kInterrupted, 400);
+  EXPECT_EQ(next.url, UrlStep::kRetry);
+  EXPECT_EQ(next.url_wait, seconds(0));
+  EXPECT_EQ(next.host, HostStep::kNone);
+  EXPECT_FALSE(next.attempt_counts);
+  EXPECT_TRUE(After(FetchOutcome::kTimeout).attempt_counts);
+}
+
+TEST(OutcomePolicyTest, WithoutRobotsTxtItIsParkedUntilThatIsAskedFor) {
+  Attempt made;
+  made.outcome = FetchOutcome::kRobotsUnreachable;
+  made.attempt = 400;
+  made.host_failures = 3;
+  made.robots_wait = hours(12);
+  Next next = WhatNext(made, Settings());
+  EXPECT_EQ(next.url, UrlStep::kRetry);
+  EXPECT_EQ(next.url_wait, hours(12));
+  EXPECT_FALSE(next.attempts_used_up);
+  EXPECT_FALSE(next.attempt_counts);
+  EXPECT_EQ(next.host, HostStep::kNone);
+  EXPECT_EQ(next.host_failures, 3u);
+  made.robots_wait.reset();
+  next = WhatNext(made, Settings());
+  EXPECT_EQ(next.url, UrlStep::kRetry);
+  EXPECT_EQ(next.url_wait, minutes(1));
+}
+
+TEST(OutcomePolicyTest, WithoutTlsTheHostBacksOff) {
+  const Next next = After(FetchOutcome::kTlsFailed, 1, 2, 3);
+  EXPECT_EQ(next.url, UrlStep::kRetry);
+  EXPECT_EQ(next.host, HostStep::kBackOff);
+  EXPECT_EQ(next.host_wait, seconds(40));
+  EXPECT_EQ(next.host_failures, 3u);
+  EXPECT_EQ(next.host_silences, 3u) << "it says nothing about silence";
+  EXPECT_EQ(After(FetchOutcome::kTlsFailed, 1, 1'000'000).host,
+            HostStep::kBackOff)
+      << "over plain HTTP it may be well";
+  Attempt made;
+  made.outcome = FetchOutcome::kTlsFailed;
+  made.certificate_refused = true;
+  const Next refused = WhatNext(made, Settings());
+  EXPECT_EQ(refused.url, UrlStep::kGiveUp);
+  EXPECT_FALSE(refused.attempts_used_up);
+  EXPECT_EQ(refused.host, HostStep::kBackOff);
+}
+
+TEST(OutcomePolicyTest, AHostInTroubleBacksOffAndIsDeadInTheEnd) {
+  const Next first = After(FetchOutcome::kConnectFailed, 1, 0);
+  EXPECT_EQ(first.host, HostStep::kBackOff);
+  EXPECT_EQ(first.host_wait, seconds(10));
+  EXPECT_TRUE(first.host_failed);
+  EXPECT_EQ(After(FetchOutcome::kTimeout, 1, 2).host_wait, seconds(40));
+  EXPECT_EQ(After(FetchOutcome::kTimeout, 1, 3).host_wait, minutes(1));
+  EXPECT_EQ(After(FetchOutcome::kTimeout, 1, 3, 3).host, HostStep::kBackOff);
+  const Next dead = After(FetchOutcome::kTimeout, 1, 4, 4);
+  EXPECT_EQ(dead.host, HostStep::kDead);
+  EXPECT_EQ(dead.host_wait, hours(24));
+  EXPECT_EQ(dead.url, UrlStep::kRetry);
+  EXPECT_EQ(dead.url_wait, hours(24)) << "not before the host may be asked";
+  EXPECT_EQ(After(FetchOutcome::kNoSuchHost).host, HostStep::kDead);
+}
+
+TEST(OutcomePolicyTest, AHostThatAnswersIsNeverDead) {
+  const Next next = AfterStatus(500, 1, 1'000'000);
+  EXPECT_EQ(next.host, HostStep::kBackOff);
+  EXPECT_EQ(next.host_wait, minutes(1));
+}
+
+TEST(OutcomePolicyTest, ErrorsAreNoSilences) {
+  // Nine errors, then a time-out: one silence, but a long wait.
+  const Next next = After(FetchOutcome::kTimeout, 1, 9, 0);
+  EXPECT_EQ(next.host, HostStep::kBackOff);
+  EXPECT_EQ(next.host_wait, minutes(1));
+  EXPECT_EQ(next.host_failures, 10u);
+  EXPECT_EQ(next.host_silences, 1u);
+  for (int status : {200, 404, 429, 500, 503, 999}) {
+    Attempt made;
+    made.outcome = FetchOutcome::kResponse;
+    made.status = status;
+    made.host_failures = made.host_silences = 4;
+    EXPECT_EQ(WhatNext(made, Settings()).host_silences, 0u) << status;
+  }
+  EXPECT_EQ(AfterStatus(503, 1, 4).host_failures, 5u);
+  EXPECT_EQ(AfterStatus(200, 1, 4).host_failures, 0u);
+  EXPECT_EQ(After(FetchOutcome::kHeadTooLarge, 1, 4, 4).host_silences, 0u);
+  EXPECT_EQ(After(FetchOutcome::kInternalError, 1, 4, 4).host_silences, 4u);
+  EXPECT_EQ(
+      After(FetchOutcome::kTimeout, 1, UINT32_MAX, UINT32_MAX).host_silences,
+      UINT32_MAX);
+}
+
+TEST(OutcomePolicyTest, RetryAfterIsKeptWithAnyStatus) {
+  for (int status : {200, 301, 403, 404, 408, 413, 425, 999}) {
+    const Next next = AfterStatus(status, 1, 3, minutes(30));
+    EXPECT_EQ(next.host, HostStep::kBackOff) << status;
+    EXPECT_EQ(next.host_wait, minutes(30)) << status;
+    EXPECT_FALSE(next.host_failed) << status;
+    EXPECT_EQ(next.host_failures, 3u) << status;
+    EXPECT_EQ(next.url, AfterStatus(status).url) << status;
+    EXPECT_EQ(AfterStatus(status, 1, 3, hours(10)).host_wait, hours(2));
+  }
+  EXPECT_EQ(AfterStatus(408, 1, 0, minutes(30)).url_wait, minutes(30));
+  for (const seconds none : {seconds(0), seconds(-5)}) {
+    EXPECT_EQ(AfterStatus(200, 1, 3, none).host, HostStep::kWell);
+    EXPECT_EQ(AfterStatus(200, 1, 3, none).host_failures, 0u);
+  }
+}
+
+TEST(OutcomePolicyTest, RetryAfterIsKeptWithinItsBound) {
+  for (int status : {429, 503, 500}) {
+    const Next next = AfterStatus(status, 1, 0, minutes(30));
+    EXPECT_EQ(next.host_wait, minutes(30)) << status;
+    EXPECT_EQ(next.url_wait, minutes(30)) << status;
+  }
+  EXPECT_EQ(AfterStatus(503, 1, 0, hours(10)).host_wait, hours(2));
+  // Shorter than our own wait: ours holds.
+  EXPECT_EQ(AfterStatus(503, 1, 0, seconds(1)).host_wait, seconds(10));
+  EXPECT_EQ(AfterStatus(503, 1, 0, seconds(1)).url_wait, minutes(1));
+  // The host asked, not the URL.
+  const Next last = AfterStatus(503, 4, 0, minutes(30));
+  EXPECT_EQ(last.url, UrlStep::kGiveUp);
+  EXPECT_EQ(last.host_wait, minutes(30));
+}
+
+TEST(OutcomePolicyTest, TheSettingsHoldTogether) {
+  const config::FetchSettings settings;
+  EXPECT_LE(settings.retry_wait, settings.retry_wait_max);
+  EXPECT_LE(settings.host_backoff, settings.host_backoff_max);
+  EXPECT_GE(settings.retry_attempts, 2);
+}
+
+std::string TableText(std::span<const OutcomeRow> rows, bool numbers) {
+  std::ostringstream text;
+  int number = 0;
+  for (const OutcomeRow& row : rows) {
+    text << "| ";
+    if (numbers) text << number++ << " | ";
+    text << '`' << row.name << "` | " << UrlStepName(row.url) << " | "
+         << HostStepName(row.host) << " | " << row.why << " |\n";
+  }
+  return text.str();
+}
+
+TEST(OutcomePolicyTest, TheDocumentHasTheTable) {
+  std::ifstream file(NEPHILA_SOURCE_DIR "/docs/outcomes.md");
+  std::stringstream document;
+  document << file.rdbuf();
+  for (const std::string& table :
+       {TableText(OutcomeRows(), true), TableText(StatusRows(), false)}) {
+    const size_t at = document.str().find(table);
+    ASSERT_NE(at, std::string::npos) << "docs/outcomes.md should hold\n"
+                                     << table;
+    // And no row behind it that the code does not have.
+    EXPECT_NE(document.str().substr(at + table.size(), 1), "|");
+  }
+}
+
+}  // namespace
+}  // namespace nephila::item
