@@ -64,6 +64,9 @@ struct Iteration {
   uint64_t queues = 0;
   double moves_per_page = 0;
   double disk_bytes_per_page = 0;
+  // Since the crawl began.
+  double all_moves_per_page = 0;
+  double all_disk_bytes_per_page = 0;
 };
 
 class GrowingCrawl {
@@ -75,7 +78,8 @@ class GrowingCrawl {
         fs_(fs),
         dir_(std::move(dir)) {}
 
-  // Tells `report` of the iterations whose numbers are powers of two.
+  // Tells `report` of all iterations if they become longer, else of those
+  // whose numbers are powers of two.
   template <typename Report>
   Status Run(const Report& report) {
     NEPHILA_TRY(budget_,
@@ -89,7 +93,9 @@ class GrowingCrawl {
       if (stats.splits == splits_) continue;
       splits_ = stats.splits;
       const Mark now = MarkOf(stats);
-      if (std::has_single_bit(splits_)) report(Compare(now, stats));
+      if (max_queues_ > 1 || std::has_single_bit(splits_)) {
+        report(Compare(now, stats));
+      }
       mark_ = now;
     }
     return {};
@@ -164,6 +170,10 @@ class GrowingCrawl {
         static_cast<double>(now.moves - mark_.moves) / pages;
     iteration.disk_bytes_per_page =
         static_cast<double>(now.disk_bytes - mark_.disk_bytes) / pages;
+    const auto all_pages = static_cast<double>(now.pages);
+    iteration.all_moves_per_page = static_cast<double>(now.moves) / all_pages;
+    iteration.all_disk_bytes_per_page =
+        static_cast<double>(now.disk_bytes) / all_pages;
     return iteration;
   }
 
@@ -207,10 +217,13 @@ void Print(const BenchBudgetOptions& options, bool naive,
   if (!options.json) {
     out << fmt::format(
         "{}: iteration {}, {} pages, {} queues (eq. 11: {:.0f}): {:.1f} moves "
-        "a page (theorem {}: {:.1f}), {:.0f} bytes of disk a page\n",
+        "a page (theorem {}: {:.1f}), {:.0f} bytes of disk a page; so far "
+        "{:.1f} "
+        "moves, {:.0f} bytes a page\n",
         method, iteration.number, iteration.pages, iteration.queues, queues,
         iteration.moves_per_page, naive ? 6 : 7, theorem,
-        iteration.disk_bytes_per_page);
+        iteration.disk_bytes_per_page, iteration.all_moves_per_page,
+        iteration.all_disk_bytes_per_page);
     return;
   }
   nlohmann::ordered_json line;
@@ -223,7 +236,9 @@ void Print(const BenchBudgetOptions& options, bool naive,
   line["moves_per_page"] = iteration.moves_per_page;
   line["moves_by_theorem"] = theorem;
   line["disk_bytes_per_page"] = iteration.disk_bytes_per_page;
-  out << line.dump() << '\n';
+  line["all_moves_per_page"] = iteration.all_moves_per_page;
+  line["all_disk_bytes_per_page"] = iteration.all_disk_bytes_per_page;
+  out << line.dump() << '\n' << std::flush;
 }
 
 }  // namespace

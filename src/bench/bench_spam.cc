@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/file.h"
 #include "base/random.h"
@@ -29,6 +30,8 @@ struct Line {
   double spam_share = 0;
   std::optional<double> good_coverage;
   double in_degree_correlation = 0;
+  std::vector<double> course;  // shares of spam at equal distances
+  std::vector<InDegreeClass> classes;
 };
 
 Line MakeLine(std::string_view frontier, uint64_t ring, const SpamWeb& web,
@@ -43,7 +46,15 @@ Line MakeLine(std::string_view frontier, uint64_t ring, const SpamWeb& web,
     line.spam_share = static_cast<double>(result.spam_fetches) /
                       static_cast<double>(line.fetches);
   }
-  line.in_degree_correlation = InDegreeCorrelation(web, result);
+  line.classes = InDegreeClasses(web, result);
+  line.in_degree_correlation = InDegreeCorrelation(line.classes);
+  line.course.reserve(result.course.size());
+  for (size_t i = 0; i < result.course.size(); ++i) {
+    const double pages = static_cast<double>(line.fetches) *
+                         static_cast<double>(i + 1) /
+                         static_cast<double>(result.course.size());
+    line.course.push_back(static_cast<double>(result.course[i]) / pages);
+  }
   return line;
 }
 
@@ -58,7 +69,7 @@ void Print(const Line& line, bool as_json, std::ostream& out) {
       out << fmt::format(", {:.1f} % of the good pages of a web without spam",
                          100 * *line.good_coverage);
     }
-    out << '\n';
+    out << '\n' << std::flush;
     return;
   }
   nlohmann::ordered_json json;
@@ -74,7 +85,14 @@ void Print(const Line& line, bool as_json, std::ostream& out) {
     json["good_coverage"] = *line.good_coverage;
   }
   json["in_degree_correlation"] = line.in_degree_correlation;
-  out << json.dump() << '\n';
+  json["course"] = line.course;
+  json["classes"] = nlohmann::ordered_json::array();
+  for (const InDegreeClass& one : line.classes) {
+    json["classes"].push_back({{"in_degree", one.in_degree},
+                               {"domains", one.domains},
+                               {"pages_per_domain", one.pages_per_domain}});
+  }
+  out << json.dump() << '\n' << std::flush;
 }
 
 class SpamBench {
@@ -89,12 +107,15 @@ class SpamBench {
     SpamWebOptions with_spam;
     with_spam.hosts = options_.hosts;
     with_spam.ring = ring;
+    with_spam.entries = options_.entries;
+    with_spam.spam_links = options_.spam_links;
     NEPHILA_TRY(const SpamWeb web, SpamWeb::Make(with_spam));
     {
       // Out of memory before the next begins.
       const auto breadth_first = MakeBreadthFirst();
       NEPHILA_TRY(const SpamCrawlResult result,
-                  RunSpamCrawl(web, *breadth_first, options_.pages, 0));
+                  RunSpamCrawl(web, *breadth_first,
+                               {options_.seeds, options_.pages, 0}));
       Print(MakeLine("breadth-first", ring, web, result), options_.json, out_);
     }
     NEPHILA_TRY(const SpamCrawlResult result,
@@ -117,7 +138,8 @@ class SpamBench {
                                       uint64_t good_pages) {
     NEPHILA_TRY(const auto frontier,
                 MakeBudgeted(web, fs_, dir_ + "/" + name, settings_));
-    return RunSpamCrawl(web, *frontier, options_.pages, good_pages);
+    return RunSpamCrawl(web, *frontier,
+                        {options_.seeds, options_.pages, good_pages});
   }
 
   const BenchSpamOptions& options_;

@@ -345,6 +345,17 @@ class NephilaBench : public cli::Program {
                     "Domains of a farm, which link to each other; several "
                     "are run in turn")
         ->capture_default_str();
+    sub->add_option("--seeds", options.seeds,
+                    "Home pages of the best known domains to begin with")
+        ->check(CLI::Range(1, 100'000))
+        ->capture_default_str();
+    sub->add_option("--entries", options.entries,
+                    "Good pages of a thousand that link to a farm")
+        ->check(CLI::Range(1, 1000))
+        ->capture_default_str();
+    sub->add_option("--spam-links", options.spam_links, "Links of a spam page")
+        ->check(CLI::Range(1, 10'000))
+        ->capture_default_str();
     sub->add_option("--top-k", options.top_k,
                     "reputation.top_k, a number or a share")
         ->capture_default_str();

@@ -29,8 +29,7 @@ constexpr uint64_t kStageDisk = uint64_t{512} << 20;
 // Stores that are full may wait for a commit.
 constexpr uint64_t kDryTurnsPerCommit = 64;
 constexpr uint64_t kFewestDomains = 5;
-// Home pages of the best known domains.
-constexpr uint64_t kSeeds = 100;
+constexpr uint64_t kCoursePoints = 40;
 
 uint64_t HashOf(const SpamPage& page) {
   return sim::Mix(sim::Mix(page.pld, page.host, page.page), page.spam ? 1 : 0);
@@ -120,6 +119,7 @@ class Budgeted final : public CrawlFrontier {
   Result<std::vector<SpamPage>> Take(size_t max_pages) override {
     std::vector<SpamPage> pages;
     for (;;) {
+      NEPHILA_RETURN_IF_ERROR(FlushOnceAQueue());
       NEPHILA_TRY(const size_t moved, Pump());
       NEPHILA_TRY(const size_t taken,
                   budget_->Take(max_pages, [&](const budget::BudgetedUrl& url) {
@@ -138,6 +138,7 @@ class Budgeted final : public CrawlFrontier {
       NEPHILA_RETURN_IF_ERROR(reputation_->Flush());
       NEPHILA_RETURN_IF_ERROR(budget_->Flush());
       NEPHILA_RETURN_IF_ERROR(seen_->Wait());
+      NEPHILA_RETURN_IF_ERROR(reputation_->Wait());
       NEPHILA_RETURN_IF_ERROR(budget_->Wait());
       if (++dry_turns_ % kDryTurnsPerCommit == 0) {
         NEPHILA_RETURN_IF_ERROR(Commit());
@@ -146,6 +147,18 @@ class Budgeted final : public CrawlFrontier {
   }
 
  private:
+  // On a clock that stands still passes cost nothing, as they nearly do in a
+  // crawl of this size that waits for real servers.
+  Status FlushOnceAQueue() {
+    const uint64_t current = budget_->stats().current;
+    if (current == queue_) return {};
+    queue_ = current;
+    NEPHILA_TRY(const bool urls, seen_->RunDry());
+    NEPHILA_TRY(const bool edges, reputation_->RunDry());
+    static_cast<void>(urls || edges);
+    return {};
+  }
+
   // Everything that is ready moves one stage on.
   Result<size_t> Pump() {
     NEPHILA_TRY(const size_t new_urls, seen_->Step(
@@ -195,18 +208,19 @@ class Budgeted final : public CrawlFrontier {
 
   const SpamWeb& web_;
   FileSystem& fs_;
-  RealClock clock_;
-  Workers workers_{1};
+  ManualClock clock_;
+  Workers workers_{0};  // so that a run is the same each time
   reputation::PairAggregator pairs_{1024};
   std::unique_ptr<seen::Seen> seen_;
   std::unique_ptr<reputation::Reputation> reputation_;
   std::unique_ptr<budget::Budget> budget_;
+  uint64_t queue_ = 0;
   uint64_t dry_turns_ = 0;
 };
 
-std::vector<SpamPage> SeedsOf(const SpamWeb& web) {
+std::vector<SpamPage> SeedsOf(const SpamWeb& web, uint64_t wanted) {
   std::vector<SpamPage> seeds;
-  const uint64_t count = std::min(kSeeds, web.good_domains());
+  const uint64_t count = std::min(wanted, web.good_domains());
   seeds.reserve(count);
   for (uint64_t pld = 0; pld < count; ++pld) {
     seeds.push_back({pld, 0, 0, false});
@@ -244,18 +258,19 @@ Result<std::unique_ptr<CrawlFrontier>> MakeBudgeted(
 }
 
 Result<SpamCrawlResult> RunSpamCrawl(const SpamWeb& web,
-                                     CrawlFrontier& frontier, uint64_t pages,
-                                     uint64_t good_pages) {
+                                     CrawlFrontier& frontier,
+                                     const SpamCrawlOptions& options) {
   const auto domain_of = [&](const SpamPage& page) {
     return page.spam ? web.good_domains() + page.pld : page.pld;
   };
   SpamCrawlResult result;
   std::unordered_set<uint64_t> edges;
-  std::vector<SpamPage> links = SeedsOf(web);
+  std::vector<SpamPage> links = SeedsOf(web, options.seeds);
   NEPHILA_RETURN_IF_ERROR(frontier.AddLinks(links[0], links));
+  const auto fetches = [&] { return result.good.size() + result.spam_fetches; };
   const auto is_over = [&] {
-    return good_pages > 0 ? result.good.size() >= good_pages
-                          : result.good.size() + result.spam_fetches >= pages;
+    return options.good_pages > 0 ? result.good.size() >= options.good_pages
+                                  : fetches() >= options.pages;
   };
   while (!is_over()) {
     NEPHILA_TRY(const std::vector<SpamPage> turn, frontier.Take(kPagesPerTurn));
@@ -268,6 +283,10 @@ Result<SpamCrawlResult> RunSpamCrawl(const SpamWeb& web,
         result.good.push_back(page);
       }
       ++result.pages_of[domain_of(page)];
+      if (fetches() * kCoursePoints >=
+          options.pages * (result.course.size() + 1)) {
+        result.course.push_back(result.spam_fetches);
+      }
       links.clear();
       web.AppendLinks(page, &links);
       for (const SpamPage& link : links) {
@@ -283,39 +302,49 @@ Result<SpamCrawlResult> RunSpamCrawl(const SpamWeb& web,
   return result;
 }
 
-double InDegreeCorrelation(const SpamWeb& web, const SpamCrawlResult& result) {
-  struct Class {
+std::vector<InDegreeClass> InDegreeClasses(const SpamWeb& web,
+                                           const SpamCrawlResult& result) {
+  struct Sums {
     uint64_t domains = 0;
     uint64_t pages = 0;
   };
-  std::map<int, Class> classes;
+  std::map<uint64_t, Sums> sums;
   for (const auto& [domain, in_degree] : result.in_degree_of) {
     if (domain >= web.good_domains()) continue;
-    Class& found = classes[static_cast<int>(std::bit_width(in_degree))];
+    Sums& found = sums[std::bit_floor(in_degree)];
     ++found.domains;
     const auto pages = result.pages_of.find(domain);
     if (pages != result.pages_of.end()) found.pages += pages->second;
   }
-  std::vector<double> numbers;
-  std::vector<double> means;
-  for (const auto& [number, found] : classes) {
+  std::vector<InDegreeClass> classes;
+  classes.reserve(sums.size());
+  for (const auto& [in_degree, found] : sums) {
     if (found.domains < kFewestDomains) continue;
-    numbers.push_back(number);
-    means.push_back(static_cast<double>(found.pages) /
-                    static_cast<double>(found.domains));
+    classes.push_back({in_degree, found.domains,
+                       static_cast<double>(found.pages) /
+                           static_cast<double>(found.domains)});
   }
-  const auto count = static_cast<double>(numbers.size());
-  if (count < 2) return 0;
-  const std::vector<double> a = RanksOf(numbers);
-  const std::vector<double> b = RanksOf(means);
-  const double middle = (count + 1) / 2;
+  return classes;
+}
+
+double InDegreeCorrelation(const std::vector<InDegreeClass>& classes) {
+  std::vector<double> means;
+  means.reserve(classes.size());
+  for (const InDegreeClass& one : classes) {
+    means.push_back(one.pages_per_domain);
+  }
+  const std::vector<double> ranks = RanksOf(means);
+  const double middle = (static_cast<double>(classes.size()) + 1) / 2;
   double product = 0;
   double square_a = 0;
   double square_b = 0;
-  for (size_t i = 0; i < a.size(); ++i) {
-    product += (a[i] - middle) * (b[i] - middle);
-    square_a += (a[i] - middle) * (a[i] - middle);
-    square_b += (b[i] - middle) * (b[i] - middle);
+  for (size_t i = 0; i < ranks.size(); ++i) {
+    // Classes ascend, so that their own ranks are 1, 2, 3.
+    const double a = static_cast<double>(i + 1) - middle;
+    const double b = ranks[i] - middle;
+    product += a * b;
+    square_a += a * a;
+    square_b += b * b;
   }
   const double scale = std::sqrt(square_a * square_b);
   return scale == 0 ? 0 : product / scale;

@@ -42,20 +42,37 @@ Result<std::unique_ptr<CrawlFrontier>> MakeBudgeted(
 struct SpamCrawlResult {
   uint64_t spam_fetches = 0;
   std::vector<SpamPage> good;  // in the order of their fetches
+  // Fetches on spam so far, at each fortieth of the crawl.
+  std::vector<uint64_t> course;
   // By domain, spam ones behind the good ones.
   std::map<uint64_t, uint64_t> pages_of;
   std::map<uint64_t, uint64_t> in_degree_of;
 };
 
-// Until `pages` pages were fetched, or `good_pages` good ones if that is not 0.
-Result<SpamCrawlResult> RunSpamCrawl(const SpamWeb& web,
-                                     CrawlFrontier& frontier, uint64_t pages,
-                                     uint64_t good_pages);
+struct SpamCrawlOptions {
+  uint64_t seeds = 100;     // home pages of the best known domains
+  uint64_t pages = 0;       // ends after so many
+  uint64_t good_pages = 0;  // or, if this is not 0, after so many good ones
+};
 
-// Spearman's rank correlation of the class of a domain's in-degree, its power
-// of two, and the mean of the pages fetched from its domains (IRLbot fig. 6b),
-// over classes of five domains or more. Only good domains.
-double InDegreeCorrelation(const SpamWeb& web, const SpamCrawlResult& result);
+Result<SpamCrawlResult> RunSpamCrawl(const SpamWeb& web,
+                                     CrawlFrontier& frontier,
+                                     const SpamCrawlOptions& options);
+
+// Good domains whose in-degree is from this power of two up to the next.
+struct InDegreeClass {
+  uint64_t in_degree = 0;
+  uint64_t domains = 0;
+  double pages_per_domain = 0;
+};
+
+// The classes of five domains or more, ascending (IRLbot fig. 6b).
+std::vector<InDegreeClass> InDegreeClasses(const SpamWeb& web,
+                                           const SpamCrawlResult& result);
+
+// Spearman's rank correlation of a class and its pages per domain; 0 for less
+// than two classes.
+double InDegreeCorrelation(const std::vector<InDegreeClass>& classes);
 
 // The share of the first as many good pages of `alone` that are in `result`.
 double GoodCoverage(const SpamCrawlResult& result,

@@ -14,9 +14,6 @@ namespace {
 // Of a hundred domains one is spam, and of ten URLs nine are.
 constexpr uint64_t kDomainsPerSpam = 99;
 constexpr uint64_t kSpamUrlsPerGood = 9;
-constexpr uint64_t kSpamLinks = 40;
-// Good pages of a thousand that link to a farm.
-constexpr int64_t kEntryPermille = 10;
 constexpr uint64_t kSpamSalt = 0x7370616D;
 constexpr uint64_t kSpamBit = uint64_t{1} << 63;
 constexpr int kPageBits = 40;
@@ -57,15 +54,15 @@ void SpamWeb::AppendLinks(const SpamPage& page,
       out->push_back(
           {link.to.host.pld, link.to.host.host, link.to.page, false});
     }
-    if (options_.with_spam && draw.Permille(kEntryPermille)) {
+    if (options_.with_spam && draw.Permille(options_.entries)) {
       out->push_back({draw.Below(spam_domains_), 0, 0, true});
     }
     return;
   }
   const uint64_t first = page.pld / options_.ring * options_.ring;
   const uint64_t ring = std::min(options_.ring, spam_domains_ - first);
-  out->reserve(out->size() + kSpamLinks);
-  for (uint64_t i = 0; i < kSpamLinks; ++i) {
+  out->reserve(out->size() + options_.spam_links);
+  for (uint64_t i = 0; i < options_.spam_links; ++i) {
     out->push_back(
         {first + draw.Below(ring), 0, draw.Below(spam_pages_), true});
   }

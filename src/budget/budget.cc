@@ -159,7 +159,7 @@ Result<std::unique_ptr<Budget>> Budget::Open(const drum::DrumContext& context,
                                          *queue_generation));
   budget->pass_is_on_ = budget->drum_->PassIsOn();
   budget->passes_before_ = budget->drum_->stats().passes;
-  budget->CountQueues();
+  if (!budget->CountQueues()) return NoCommit();
   return budget;
 }
 
@@ -178,12 +178,15 @@ bool Budget::Restore(ByteReader& reader) {
   return true;
 }
 
-void Budget::CountQueues() {
+// False if there is less than the queues have.
+bool Budget::CountQueues() {
   for (const uint64_t queue : queues_->Queues()) {
     (IsFailedQueue(queue) ? in_failed_ : in_queues_) += queues_->Kept(queue);
   }
-  const uint64_t held = static_cast<uint64_t>(account_.Totals().held);
+  const auto held = static_cast<uint64_t>(account_.Totals().held);
+  if (held < in_queues_ + in_failed_) return false;
   in_drum_ = held - in_queues_ - in_failed_;
+  return true;
 }
 
 Result<Admission> Budget::AddUrl(std::string_view record, TupleKind kind) {
@@ -245,7 +248,7 @@ Status Budget::AppendPlaced() {
 
 Result<size_t> Budget::DeliverAnswers(size_t max_urls) {
   AnswerReceiver receiver(*this);
-  const auto delivered = drum_->Deliver(receiver, max_urls);
+  auto delivered = drum_->Deliver(receiver, max_urls);
   // With an error too, for some may have come before it.
   NEPHILA_RETURN_IF_ERROR(AppendPlaced());
   return delivered;
@@ -313,6 +316,16 @@ nanoseconds Budget::QueueTime() const {
              : std::max(queue_time_, context_.clock.Now() - queue_began_);
 }
 
+// What gathers in the Drum belongs into the next queues. If it came only with a
+// full batch, those would have nothing but the URLs of domains that have far
+// more than their budget, which were put there before: spam, mostly.
+Status Budget::FlushBeforePassing() {
+  if (in_drum_ == 0 || PassIsOn()) return {};
+  NEPHILA_TRY(const bool is_on, drum_->FlushIfCheap());
+  static_cast<void>(is_on);
+  return {};
+}
+
 Status Budget::Advance() {
   // What has a queue and is not in it yet would be passed.
   while (placed_.empty() &&
@@ -320,6 +333,7 @@ Status Budget::Advance() {
     NEPHILA_RETURN_IF_ERROR(EndSplitIfOver());
     // An idle crawl does not spin.
     if (in_queues_ == 0 && in_failed_ == 0 && rounds_.split_left() == 0) break;
+    NEPHILA_RETURN_IF_ERROR(FlushBeforePassing());
     if (!Rounds::MayPass(rounds_.current(), PassIsOn(), pass_begun_at_)) break;
     if (rounds_.AtRoundEnd() && in_failed_ > 0) {
       rounds_.BeginSplit(static_cast<uint64_t>(options_.settings.max_queues));

@@ -145,7 +145,7 @@ class Budget {
   drum::DrumOptions MakeDrumOptions();
   std::string FreezeParameters();
   bool Restore(ByteReader& reader);
-  void CountQueues();
+  bool CountQueues();
 
   Result<item::Admission> AddUrl(std::string_view record, TupleKind kind);
   Status AppendPlaced();
@@ -153,6 +153,7 @@ class Budget {
   Result<size_t> SplitStep(size_t max_urls);
   Status ReadFailed(size_t max_urls);
   Status EndSplitIfOver();
+  Status FlushBeforePassing();
   // Goes on to the next queue that has URLs, as far as may be.
   Status Advance();
   bool PassIsOn();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -251,6 +252,38 @@ TEST_F(BudgetTest, DamagedCommitsAreRefused) {
     ASSERT_FALSE(opened.has_value()) << size;
     EXPECT_EQ(opened.error().code, ErrorCode::kCorruption);
   }
+}
+
+// It comes in the next queue but one, not behind all that a farm has put into
+// the window.
+TEST_F(BudgetTest, WhatGathersGetsItsQueueBeforeTheCurrentOneIsLeft) {
+  Create(SmallOptions(16, 64));
+  AddMany(1, 40);
+  Settle();
+  EXPECT_EQ(Take(2).size(), 2U);
+  Add({2, 0, 0});
+  const std::vector<TestUrl> rest = Drain();
+  ASSERT_EQ(rest.size(), 39U);
+  const auto place = std::find(rest.begin(), rest.end(), TestUrl{2, 0, 0});
+  EXPECT_LE(place - rest.begin(), 7);
+}
+
+TEST_F(BudgetTest, ACommitWithLessThanTheQueuesHaveIsRefused) {
+  Create(SmallOptions(2, 64));
+  AddMany(1, 10);
+  Settle();
+  const auto commit = budget_->BeginCommit();
+  ASSERT_TRUE(commit.has_value());
+  ASSERT_TRUE(budget_->FinishCommit().has_value());
+  budget_.reset();
+  // Version, two generations, then what came in.
+  std::string wrong = *commit;
+  ASSERT_EQ(wrong[3], 10);
+  wrong[3] = 1;
+  const auto opened = Budget::Open({fs_, clock_, workers_}, "budget",
+                                   SmallOptions(2, 64), wrong);
+  ASSERT_FALSE(opened.has_value());
+  EXPECT_EQ(opened.error().code, ErrorCode::kCorruption);
 }
 
 // The paper's example of spam: a few domains with most of the URLs. In each

@@ -89,6 +89,8 @@ class Reputation {
   // and by this while they are cheap. Returns whether something will come.
   Result<bool> RunDry();
   Status Flush() { return drum_->Flush(); }
+  // With workers that have threads: until something is ready, or nothing will.
+  Status Wait() { return drum_->Wait(); }
   bool IsEmpty() const { return account_.Totals().held == 0; }
 
   // What `budget` says of an in-degree that it has changed.
