@@ -205,7 +205,11 @@ Status JobFolder::MakeFolders() {
   NEPHILA_TRY(const auto entries, fs_.List(dir_));
   for (const DirEntry& entry : entries) {
     if (entry.name == kLockName) continue;
-    NEPHILA_RETURN_IF_ERROR(RemoveAll(fs_, Join(dir_, entry.name)));
+    NEPHILA_TRY(const bool leftover, IsLeftover(fs_, dir_, entry));
+    if (!leftover) return HoldsOther(dir_, entry.name);
+    const std::string path = Path(entry.name);
+    NEPHILA_RETURN_IF_ERROR(entry.is_directory ? fs_.RemoveDir(path)
+                                               : fs_.Remove(path));
   }
   for (const std::string_view name : kFolders) {
     NEPHILA_RETURN_IF_ERROR(fs_.MakeDir(Path(name)));

@@ -6,8 +6,9 @@
 // entries themselves.
 //
 // An entry is with the system when Append returns, so a killed process loses
-// none; it is durable after the next Sync. Covered says what two durable
-// manifests no longer need; files that hold nothing else go.
+// none; it is durable after the next Sync, and only then may a manifest cover
+// it. Covered says what two durable manifests no longer need; files that hold
+// nothing else go.
 //
 // Space that runs out leaves all as it was, and the same call works when there
 // is room; before that the journal gives back a reserve of its own and tries
@@ -46,7 +47,7 @@ struct JournalOptions {
   // found are one file, whatever their size.
   uint64_t file_bytes = uint64_t{64} << 20;
   uint64_t reserve_bytes = uint64_t{16} << 20;
-  // Of a new journal: a job's random number, so that no other job's bytes pass
+  // Of a new journal: the job's key seed, so that no other job's bytes pass
   // for this one's. One that is there keeps its own.
   uint64_t salt = 0;
 };

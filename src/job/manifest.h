@@ -50,7 +50,7 @@ Result<Manifest> ReadManifest(std::string_view bytes, uint64_t number,
                               uint64_t salt);
 
 struct ManifestOptions {
-  uint64_t salt = 0;  // a job's random number
+  uint64_t salt = 0;  // the job's key seed
   // At least so much is held in reserve, and more if the last manifest was
   // larger.
   uint64_t reserve_bytes = uint64_t{4} << 20;

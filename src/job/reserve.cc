@@ -13,13 +13,13 @@ Status Reserve::Hold(uint64_t bytes) {
   const MutexLock lock(mutex_);
   if (held_ >= bytes) return {};
   Status grown = Grow(bytes);
-  is_missing_ = false;
-  if (grown) return {};
   // Where a file system cannot reserve, none is missed.
-  if (grown.error().code == ErrorCode::kUnsupported) return {};
-  if (grown.error().code != ErrorCode::kNoSpace) return grown;
-  is_missing_ = true;
-  return {};
+  is_missing_ = !grown && grown.error().code == ErrorCode::kNoSpace;
+  if (is_missing_ ||
+      (!grown && grown.error().code == ErrorCode::kUnsupported)) {
+    return {};
+  }
+  return grown;
 }
 
 Status Reserve::Grow(uint64_t bytes) {
@@ -55,11 +55,6 @@ Result<bool> Reserve::Release() {
 uint64_t Reserve::held() const {
   const MutexLock lock(mutex_);
   return held_;
-}
-
-bool Reserve::is_missing() const {
-  const MutexLock lock(mutex_);
-  return is_missing_;
 }
 
 }  // namespace nephila::job

@@ -7,6 +7,7 @@
 //   Disk: one file.   Threads: any.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 
@@ -31,7 +32,7 @@ class Reserve {
   // How much; 0: none.
   uint64_t held() const NEPHILA_EXCLUDES(mutex_);
   // Whether there would be more if the disk had more space.
-  bool is_missing() const NEPHILA_EXCLUDES(mutex_);
+  bool is_missing() const { return is_missing_; }
 
  private:
   Status Grow(uint64_t bytes) NEPHILA_REQUIRES(mutex_);
@@ -40,7 +41,7 @@ class Reserve {
   const std::string path_;
   mutable Mutex mutex_;
   uint64_t held_ NEPHILA_GUARDED_BY(mutex_) = 0;
-  bool is_missing_ NEPHILA_GUARDED_BY(mutex_) = false;
+  std::atomic<bool> is_missing_{false};
 };
 
 }  // namespace nephila::job
