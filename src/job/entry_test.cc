@@ -2,8 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <iterator>
 #include <string>
 #include <vector>
+
+#include "job/flip_testing.h"
 
 namespace nephila::job {
 namespace {
@@ -151,8 +155,7 @@ TEST(Entry, WithAFlippedBitIsRefusedOrAnotherEntryOfTheSameSpelling) {
     const std::string bytes = BytesOf(entry);
     for (size_t i = 0; i < bytes.size(); ++i) {
       for (unsigned bit = 0; bit < 8; ++bit) {
-        std::string flipped = bytes;
-        flipped[i] = static_cast<char>(flipped[i] ^ (1U << bit));
+        const std::string flipped = Flipped(bytes, i, bit);
         const auto read = ReadEntry(flipped);
         if (read.has_value()) {
           EXPECT_EQ(BytesOf(*read), flipped);

@@ -11,6 +11,7 @@
 #include "base/file_testing.h"
 #include "base/memory_file_system.h"
 #include "base/real_file_system.h"
+#include "job/flip_testing.h"
 
 namespace nephila::job {
 namespace {
@@ -231,8 +232,7 @@ TEST(JobFileTest, IsDamagedWithAFlippedBitAnywhere) {
   const std::string text = FormatJobFile(JobFile());
   for (size_t i = 0; i < text.size(); ++i) {
     for (unsigned bit = 0; bit < 8; ++bit) {
-      std::string flipped = text;
-      flipped[i] = static_cast<char>(flipped[i] ^ (1U << bit));
+      const std::string flipped = Flipped(text, i, bit);
       const auto read = ReadJobFile(flipped, "job.toml");
       EXPECT_TRUE(CodeOf(read) == "corruption" || CodeOf(read) == "unsupported")
           << i << " " << bit;

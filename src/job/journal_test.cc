@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <cerrno>
+#include <algorithm>
 #include <set>
 #include <string>
 #include <thread>
@@ -11,6 +11,7 @@
 #include "base/bytes.h"
 #include "base/faulty_file_system.h"
 #include "base/memory_file_system.h"
+#include "job/flip_testing.h"
 #include "job/journal_file.h"
 #include "job/journal_testing.h"
 
@@ -51,7 +52,7 @@ TEST_F(JournalTest, GoesOnAfterARestart) {
     const auto journal = OpenJournal(fs_, 1);
     AppendTo(*journal, 10);
   }
-  for (const uint64_t from : {1, 1, 4, 11, 11, 15}) {
+  for (const uint64_t from : {1U, 1U, 4U, 11U, 11U, 15U}) {
     const auto journal = OpenJournal(fs_, from);
     const uint64_t next = journal->next();
     EXPECT_EQ(journal->synced(), next - 1);
@@ -179,10 +180,9 @@ TEST_F(JournalTest, WithAFlippedBitAnywhereItIsShorterOrDamaged) {
   for (const uint64_t first : files) {
     const std::string whole = Get(fs_, PathOf(first));
     for (size_t i = 0; i < whole.size(); ++i) {
-      std::string flipped = whole;
-      flipped[i] = static_cast<char>(flipped[i] ^ (1U << (i % 8)));
+      const std::string flipped = Flipped(whole, i, i % 8);
       Put(fs_, PathOf(first), flipped);
-      for (const uint64_t from : {1, 4, 13}) {
+      for (const uint64_t from : {1U, 4U, 13U}) {
         auto reader = JournalReader::Open(fs_, kTestDir, from);
         if (!reader.has_value()) {
           EXPECT_TRUE(CodeOf(reader) == "corruption" ||
@@ -226,7 +226,7 @@ TEST_F(JournalTest, SaysWhatItCutOff) {
 
 TEST_F(JournalTest, AFileWithoutAHeadIsNotThere) {
   { AppendTo(*OpenJournal(fs_, 1), 5); }
-  for (const uint64_t from : {1, 4, 6}) {
+  for (const uint64_t from : {1U, 4U, 6U}) {
     Put(fs_, PathOf(6), std::string(10, '\0'));
     const auto journal = OpenJournal(fs_, from);
     EXPECT_EQ(journal->next(), 6U);

@@ -12,6 +12,7 @@
 #include "base/file_testing.h"
 #include "base/hash.h"
 #include "base/memory_file_system.h"
+#include "job/flip_testing.h"
 
 namespace nephila::job {
 namespace {
@@ -78,8 +79,7 @@ TEST_F(ManifestTest, IsDamagedWithAFlippedBitAnywhere) {
   const std::string bytes = BytesOf(Sample(2));
   for (size_t i = 0; i < bytes.size(); ++i) {
     for (unsigned bit = 0; bit < 8; ++bit) {
-      std::string flipped = bytes;
-      flipped[i] = static_cast<char>(flipped[i] ^ (1U << bit));
+      const std::string flipped = Flipped(bytes, i, bit);
       EXPECT_EQ(CodeOf(ReadManifest(flipped, 2, kSalt)), "corruption") << i;
     }
     EXPECT_EQ(CodeOf(ReadManifest(bytes.substr(0, i), 2, kSalt)), "corruption");
@@ -111,7 +111,7 @@ TEST_F(ManifestTest, TheLastTwoAreKept) {
 TEST_F(ManifestTest, ADamagedOneFallsBackToTheOneBefore) {
   {
     const auto folder = OpenFolder();
-    for (const uint64_t number : {1, 2, 3}) {
+    for (const uint64_t number : {1U, 2U, 3U}) {
       MustDo(folder->Write(Sample(number)));
     }
   }
@@ -137,7 +137,7 @@ TEST_F(ManifestTest, ADamagedOneFallsBackToTheOneBefore) {
 TEST_F(ManifestTest, ADamagedOneIsWrittenOverUnderTheSameNumber) {
   {
     const auto folder = OpenFolder();
-    for (const uint64_t number : {1, 2, 3}) {
+    for (const uint64_t number : {1U, 2U, 3U}) {
       MustDo(folder->Write(Sample(number)));
     }
   }
@@ -194,7 +194,8 @@ TEST_F(ManifestTest, ALaterVersionIsRefused) {
 TEST_F(ManifestTest, ALookChangesNothing) {
   {
     const auto folder = OpenFolder();
-    for (const uint64_t number : {1, 2}) MustDo(folder->Write(Sample(number)));
+    for (const uint64_t number : {1U, 2U})
+      MustDo(folder->Write(Sample(number)));
   }
   FaultyFileSystem faulty(fs_);
   const auto stored = Must(ReadManifests(faulty, kDir, kSalt));

@@ -112,11 +112,11 @@ TEST_F(ReserveTest, IsHeldAndGivenBack) {
 
 TEST_F(ReserveTest, LeavesAsMuchAsItTakes) {
   Reserve reserve(fs_, "reserve");
-  LeaveFree(8192 * 2 - 512);
+  LeaveFree(16384 - 512);
   MustDo(reserve.Hold(8192));
   EXPECT_EQ(reserve.held(), 0U);
   EXPECT_TRUE(reserve.is_missing());
-  LeaveFree(8192 * 2);
+  LeaveFree(16384);
   MustDo(reserve.Hold(8192));
   EXPECT_EQ(reserve.held(), 8192U);
   EXPECT_FALSE(reserve.is_missing());
