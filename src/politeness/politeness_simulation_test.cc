@@ -79,8 +79,8 @@ class Simulation {
           << waiting_.size() << " wait, " << later_.size() << " later, "
           << held_.size() << " in memory, " << flights_.size() << " in flight, "
           << politeness_->stats().hosts << " hosts, "
-          << politeness_->stats().parked_hosts << " parked, "
-          << log_.size() << " contacts";
+          << politeness_->stats().parked_hosts << " parked, " << log_.size()
+          << " contacts";
       if (!restarted && log_.size() > urls / 2) {
         restarted = true;
         Restart();
