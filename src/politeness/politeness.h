@@ -77,8 +77,12 @@ struct HostFacts {
   uint64_t domain = 0;  // PldKey
   // Its addresses. REQUIRES: at least one.
   std::span<const ServerKey> addresses;
+  // What is not known, with the URL of another site that is redirected here,
+  // stays as it was.
   double budget = 0;  // of the domain; 0: not known
-  Length crawl_delay{0};
+  // As its robots.txt says; 0 if that says nothing. A host has more than one,
+  // by scheme and port, and one clock: the longest of an hour counts.
+  std::optional<Length> crawl_delay;
   // What its record says, if it was parked and forgotten: it is not contacted
   // before; and how often in a row it did not answer, or said that it is
   // overloaded.
@@ -179,8 +183,8 @@ struct PolitenessOptions {
   // Whether there was a process before this one that may have contacted
   // anyone.
   bool restarted = false;
-  // The delay that the settings of a site give it. Asked when a host comes
-  // into memory.
+  // In place of `site_delays` of the settings, which are to be right
+  // (site_delays.h). Asked when a host comes into memory.
   std::function<std::optional<Length>(const HostFacts&)> site_delay = nullptr;
 };
 

@@ -12,8 +12,17 @@ namespace {
 
 // How long ago still counts for the speed.
 constexpr double kRateSeconds = 10;
+// A shorter crawl delay counts when the longer was last said so long ago:
+// http and https of a host may each have a robots.txt.
+constexpr Length kCrawlDelayHolds = std::chrono::hours(1);
 // How much a single transfer counts for the mean time of a host's turn.
 constexpr double kCycleWeight = 0.01;
+
+SiteDelays Delays(const std::vector<std::string>& items) {
+  auto delays = SiteDelays::Parse(items);
+  NEPHILA_CHECK(delays.has_value());  // whoever read the settings has looked
+  return *std::move(delays);
+}
 
 double Seconds(Length length) {
   return std::chrono::duration<double>(length).count();
@@ -35,6 +44,7 @@ Politeness::Impl::Impl(const Clock& clock, PolitenessOptions options)
     : clock_(clock),
       options_(std::move(options)),
       rules_(options_.settings, options_.reference_budget),
+      site_delays_(Delays(options_.settings.site_delays)),
       start_(clock.Now()),
       cycle_s_(Seconds(options_.settings.host_delay)),
       rate_at_(start_) {}
@@ -111,17 +121,18 @@ void Politeness::Impl::ClearAddresses(Host& host) {
 void Politeness::Impl::TakeFacts(uint32_t number, const HostFacts& facts) {
   Host& host = hosts_[number];
   const bool is_new = host.server_count == 0;
+  const double budget = facts.budget > 0 ? facts.budget : host.pace.budget;
   if (is_new) {
     host.domain = facts.domain;
     host.pace.site_delay = SiteDelay(facts);
     if (host.held) host.recorded = {facts.failures, facts.overloads};
     host.held = false;
-  } else if (facts.budget != host.pace.budget) {
+  } else if (budget != host.pace.budget) {
     // Counted anew where it is.
     ClearAddresses(host);
   }
-  host.pace.budget = facts.budget;
-  host.pace.crawl_delay = facts.crawl_delay;
+  host.pace.budget = budget;
+  if (facts.crawl_delay.has_value()) SetCrawlDelay(host, *facts.crawl_delay);
   SetAddresses(host, facts.addresses);
   host.not_before =
       std::max(host.not_before, std::min(facts.not_before, kFarthest));
@@ -135,9 +146,20 @@ void Politeness::Impl::TakeFacts(uint32_t number, const HostFacts& facts) {
   }
 }
 
+void Politeness::Impl::SetCrawlDelay(Host& host, Length asked) const {
+  const MonoTime now = clock_.Now();
+  if (asked < host.pace.crawl_delay &&
+      now - host.crawl_delay_at < kCrawlDelayHolds) {
+    return;
+  }
+  host.pace.crawl_delay = Bounded(asked);
+  host.crawl_delay_at = now;
+}
+
 Length Politeness::Impl::SiteDelay(const HostFacts& facts) const {
-  if (!options_.site_delay) return Length(-1);
-  return options_.site_delay(facts).value_or(Length(-1));
+  const auto delay = options_.site_delay ? options_.site_delay(facts)
+                                         : site_delays_.Find(facts.name);
+  return delay.value_or(Length(-1));
 }
 
 MonoTime Politeness::Impl::FirstRobotsDue(const Host& host) const {

@@ -21,6 +21,7 @@
 #include "base/result.h"
 #include "politeness/delays.h"
 #include "politeness/politeness.h"
+#include "politeness/site_delays.h"
 #include "politeness/slots.h"
 #include "politeness/tables.h"
 #include "politeness/timed_heap.h"
@@ -94,6 +95,7 @@ class Politeness::Impl {
   void ScheduleHost(uint32_t host);
   void SetPace(Host& host, const Outcome& outcome);
   Length SiteDelay(const HostFacts& facts) const;
+  void SetCrawlDelay(Host& host, Length asked) const;
 
   // Parking.
   using ParkedHosts = std::unordered_map<uint64_t, ParkedHost>;
@@ -142,6 +144,7 @@ class Politeness::Impl {
   const Clock& clock_;
   const PolitenessOptions options_;
   const DelayRules rules_;
+  const SiteDelays site_delays_;
   const MonoTime start_;
 
   Slots<Host> hosts_;

@@ -26,7 +26,7 @@ std::optional<Added> Politeness::Impl::AddParked(ParkedHost& host,
   }
   HostPace pace;
   pace.budget = facts.budget;
-  pace.crawl_delay = facts.crawl_delay;
+  pace.crawl_delay = facts.crawl_delay.value_or(Length::zero());
   pace.site_delay = SiteDelay(facts);
   const MonoTime turn =
       std::max(host.ready_at, std::min(facts.not_before, kFarthest));

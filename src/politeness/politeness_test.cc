@@ -215,6 +215,43 @@ TEST_F(PolitenessTest, ACrawlDelayThatIsLearntLaterCountsFromTheLastTransfer) {
   EXPECT_EQ(why.reason, DelayReason::kCrawlDelay);
 }
 
+TEST_F(PolitenessTest, TheLongestCrawlDelayOfAHostCounts) {
+  // Of http and https, say, whose URLs come in any order.
+  TestHost http(7);
+  http.crawl_delay = seconds(100);
+  const TestHost https(7);
+  Add(http, "a");
+  Add(https, "b");
+  Add(https, "c");
+  Finish(TakeOne());
+  EXPECT_EQ(WaitForLease(seconds(1), minutes(5)), seconds(100));
+  Finish(last_);
+  // Until nobody has said it for long.
+  clock_.Advance(hours(1));
+  Add(https, "d");
+  Finish(TakeOne());
+  EXPECT_EQ(WaitForLease(seconds(1), minutes(5)), seconds(40));
+}
+
+TEST_F(PolitenessTest, WhatIsNotKnownStaysAsItWas) {
+  TestHost host(7);
+  host.crawl_delay = seconds(100);
+  host.budget = 20;
+  Add(host, "a");
+  HostFacts hop;
+  hop.host = hop.domain = 7;
+  hop.addresses = host.addresses;
+  politeness_->Add(hop, Kind::kHop, "hop");
+  Finish(TakeOne());
+  EXPECT_EQ(WaitForLease(seconds(1), minutes(5)), seconds(100));
+  clock_.Advance(hours(2));
+  host.crawl_delay = seconds(0);
+  politeness_->Update(host.facts());
+  EXPECT_EQ(politeness_->Why(7).delay, seconds(20));
+  politeness_->Update(hop);
+  EXPECT_EQ(politeness_->Why(7).delay, seconds(20));
+}
+
 TEST_F(PolitenessTest, MercatorsRuleSlowsHostsThatAnswerSlowly) {
   PolitenessSettings settings;
   settings.host_delay = seconds(1);
@@ -231,6 +268,18 @@ TEST_F(PolitenessTest, MercatorsRuleSlowsHostsThatAnswerSlowly) {
   outcome.download = seconds(6);
   politeness_->Done(lease.id, outcome);
   EXPECT_EQ(WaitForLease(seconds(1), minutes(5)), seconds(60));
+}
+
+TEST_F(PolitenessTest, SettingsMayGiveSitesTheirOwnDelay) {
+  PolitenessSettings settings;
+  settings.site_delays = {"quick.example=2s"};
+  Make(settings);
+  TestHost quick(1);
+  quick.name = "www.quick.example";
+  Add(quick);
+  Add(quick);
+  Finish(TakeOne());
+  EXPECT_EQ(WaitForLease(seconds(1), minutes(5)), seconds(2));
 }
 
 TEST_F(PolitenessTest, SitesMayHaveTheirOwnDelay) {

@@ -59,10 +59,11 @@ struct Host {
   uint64_t key = 0;
   uint64_t domain = 0;
   HostPace pace;
-  MonoTime ready_at{};     // the end of its wait
-  MonoTime not_before{};   // of its record
-  MonoTime last_end{};     // of a transfer; 0: none in this life
-  MonoTime later_until{};  // due time of the last URL that was sent away
+  MonoTime ready_at{};        // the end of its wait
+  MonoTime not_before{};      // of its record
+  MonoTime last_end{};        // of a transfer; 0: none in this life
+  MonoTime later_until{};     // due time of the last URL that was sent away
+  MonoTime crawl_delay_at{};  // when its crawl delay was last said
   Fifo urgent;
   Fifo pages;
   std::array<uint32_t, kMostAddresses> servers{};
