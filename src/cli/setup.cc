@@ -6,6 +6,7 @@
 #include "base/real_file_system.h"
 #include "config/load.h"
 #include "net/address_guard.h"
+#include "politeness/site_delays.h"
 
 namespace nephila::cli {
 namespace {
@@ -25,6 +26,8 @@ Result<config::Settings> LoadSettings(const SetupOptions& options) {
   }
   // Said now, not when the first connection is made.
   NEPHILA_RETURN_IF_ERROR(net::AddressGuard::Make(settings.guard));
+  NEPHILA_RETURN_IF_ERROR(
+      politeness::SiteDelays::Parse(settings.politeness.site_delays));
   return settings;
 }
 

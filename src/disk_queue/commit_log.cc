@@ -12,7 +12,8 @@ namespace nephila::disk_queue {
 namespace {
 
 constexpr std::string_view kPrefix = "commits-";
-constexpr std::string_view kMagic = "nephila queues 1";
+constexpr std::string_view kMagic = "nephila queues 2";
+constexpr std::string_view kReserve = "reserve";
 // A log is left for a new one when it has outgrown twice a whole commit by so
 // much.
 constexpr uint64_t kLogSlack = uint64_t{1} << 20;
@@ -208,11 +209,16 @@ Result<bool> HasLog(FileSystem& fs, const std::string& dir) {
   return !logs.empty();
 }
 
-CommitLog::CommitLog(FileSystem& fs, std::string dir, const SetHead& head)
-    : fs_(fs), dir_(std::move(dir)), head_(head) {}
+CommitLog::CommitLog(FileSystem& fs, std::string dir, const SetHead& head,
+                     uint64_t reserve_bytes)
+    : fs_(fs),
+      dir_(std::move(dir)),
+      head_(head),
+      reserve_bytes_(reserve_bytes) {}
 
 Status CommitLog::Restore(const LoadedSet& loaded,
-                          const std::set<std::string>& keep) {
+                          const std::set<std::string>& keep,
+                          uint64_t keep_from) {
   const uint64_t generation = loaded.state.generation;
   current_ = OldLog{loaded.log, generation};
   {
@@ -221,25 +227,47 @@ Status CommitLog::Restore(const LoadedSet& loaded,
   }
   NEPHILA_RETURN_IF_ERROR(
       CutCommitFile(fs_, dir_ + "/" + LogName(loaded.log), loaded.log_end));
-  // A loaded set of one commit has the one before in an earlier log.
   NEPHILA_TRY(const std::vector<uint64_t> logs,
               ListCommitFiles(fs_, dir_, kPrefix));
-  for (const uint64_t first : logs) {
-    if (first < loaded.log) old_.push_back({first, loaded.log - 1});
-  }
-  const bool alone = loaded.log == generation;
-  while (!old_.empty() && (!alone || old_.size() > 1)) old_.erase(old_.begin());
   std::set<std::string> kept = keep;
   kept.insert(LogName(loaded.log));
-  if (!old_.empty()) kept.insert(LogName(old_.front().first));
-  return RemoveOtherFiles(fs_, dir_, kPrefix, kept);
+  kept.insert(std::string(kReserve));
+  for (size_t i = 0; i + 1 < logs.size() && logs[i] < loaded.log; ++i) {
+    const OldLog old{logs[i], logs[i + 1] - 1};
+    if (old.last < keep_from) continue;
+    old_.push_back(old);
+    kept.insert(LogName(old.first));
+  }
+  NEPHILA_RETURN_IF_ERROR(RemoveOtherFiles(fs_, dir_, kPrefix, kept));
+  return MakeReserve();
 }
 
-bool CommitLog::WantsWhole() const { return file_.WantsWhole(kLogSlack); }
+Status CommitLog::MakeReserve() {
+  const std::string path = dir_ + "/" + std::string(kReserve);
+  Status made;
+  if (auto file = fs_.Open(path, OpenMode::kCreate)) {
+    made = (*file)->Allocate(reserve_bytes_);
+  } else {
+    made = Unexpected(std::move(file).error());
+  }
+  has_reserve_ = made.has_value();
+  if (made) return {};
+  const ErrorCode code = made.error().code;
+  no_reserve_ = code == ErrorCode::kUnsupported;
+  if (!no_reserve_ && code != ErrorCode::kNoSpace) return made;
+  IgnoreError(fs_.Remove(path), "half of it only takes room");
+  return {};
+}
+
+bool CommitLog::WantsWhole() const {
+  // One that is larger than it need be is better than none.
+  return file_.WantsWhole(has_reserve_ || no_reserve_ ? kLogSlack
+                                                      : UINT64_MAX / 2);
+}
 
 void CommitLog::Begin(uint64_t generation, bool whole, std::string frame,
                       std::set<uint64_t> sync, bool new_names,
-                      const std::vector<uint64_t>& remove) {
+                      const std::vector<uint64_t>& remove, uint64_t keep_from) {
   NEPHILA_CHECK(!IsPending());
   next_ = {generation, whole, std::move(frame), std::move(sync), new_names, {}};
   next_.remove.reserve(remove.size());
@@ -254,7 +282,7 @@ void CommitLog::Begin(uint64_t generation, bool whole, std::string frame,
   current_->last = generation;
   MutexLock lock(mutex_);
   pending_ = true;
-  while (!old_.empty() && old_.front().last + 2 <= durable_) {
+  while (!old_.empty() && old_.front().last < keep_from) {
     next_.remove.push_back(LogName(old_.front().first));
     old_.erase(old_.begin());
   }
@@ -279,18 +307,26 @@ Status CommitLog::SyncData() {
 }
 
 Status CommitLog::WriteCommit() {
-  Status written;
-  if (next_.whole) {
-    const std::string head = LogHead(head_, next_.generation);
-    SealCommit(head_.salt, head.size(), next_.frame);
-    written = file_.Begin(fs_, dir_ + "/" + LogName(next_.generation),
-                          {head, next_.frame});
-  } else {
-    SealCommit(head_.salt, file_.end(), next_.frame);
-    written = file_.Append(next_.frame);
+  Status written = TryToWriteCommit();
+  if (!written && file_.may_try_again() && has_reserve_) {
+    has_reserve_ = false;
+    IgnoreError(fs_.Remove(dir_ + "/" + std::string(kReserve)),
+                "then there is no more room than before");
+    written = TryToWriteCommit();
   }
   if (written || file_.may_try_again()) return written;
   return Final(std::move(written).error());
+}
+
+Status CommitLog::TryToWriteCommit() {
+  if (!next_.whole) {
+    SealCommit(head_.salt, file_.end(), next_.frame);
+    return file_.Append(next_.frame);
+  }
+  const std::string head = LogHead(head_, next_.generation);
+  SealCommit(head_.salt, head.size(), next_.frame);
+  return file_.Begin(fs_, dir_ + "/" + LogName(next_.generation),
+                     {head, next_.frame});
 }
 
 Status CommitLog::Finish() {
@@ -305,10 +341,16 @@ Status CommitLog::Finish() {
   const uint64_t bytes = next_.frame.size();
   NEPHILA_RETURN_IF_ERROR(WriteCommit());
   next_.frame = std::string();
-  MutexLock lock(mutex_);
-  bytes_written_ += bytes;
-  durable_ = next_.generation;
-  pending_ = false;
+  {
+    MutexLock lock(mutex_);
+    bytes_written_ += bytes;
+    durable_ = next_.generation;
+    pending_ = false;
+  }
+  if (has_reserve_ || no_reserve_) return {};
+  if (Status made = MakeReserve(); !made) {
+    return Final(std::move(made).error());
+  }
   return {};
 }
 

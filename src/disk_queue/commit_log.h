@@ -12,6 +12,12 @@
 // files, then the commit. Until its frame is whole and synced there is no such
 // commit, and everything that the one before names is still there.
 //
+// Room is freed by commits alone, so a disk that is full must not stop them: a
+// file of `reserve_bytes` is kept, and given up for the commit that finds no
+// room. It is made again as soon as that is possible; until then no log is left
+// for a new one, for that takes more. A file system that cannot reserve has
+// none.
+//
 // In: commits as bytes (set_state.h), files to sync before, files to remove.
 // Threads: one; Finish may run beside everything but Restore and Begin.
 #pragma once
@@ -72,21 +78,23 @@ Result<bool> HasLog(FileSystem& fs, const std::string& dir);
 class CommitLog {
  public:
   // `fs` outlives this.
-  CommitLog(FileSystem& fs, std::string dir, const SetHead& head);
+  CommitLog(FileSystem& fs, std::string dir, const SetHead& head,
+            uint64_t reserve_bytes);
 
   // Makes the commit that was loaded durable, as a killed process may have
   // left it, and those behind it void; removes the files of `dir` that are
-  // not in `keep` and no logs that the last two commits stand in.
-  Status Restore(const LoadedSet& loaded, const std::set<std::string>& keep);
+  // not in `keep` and no logs of commits from `keep_from` on.
+  Status Restore(const LoadedSet& loaded, const std::set<std::string>& keep,
+                 uint64_t keep_from);
 
   // Whether the next commit has to be whole.
   bool WantsWhole() const;
   // `frame` is room for a frame's head, then the commit; `sync` and `remove`
-  // are files of segments.
+  // are files of segments; logs that end before `keep_from` go.
   // REQUIRES: no commit is pending.
   void Begin(uint64_t generation, bool whole, std::string frame,
              std::set<uint64_t> sync, bool new_names,
-             const std::vector<uint64_t>& remove);
+             const std::vector<uint64_t>& remove, uint64_t keep_from);
   Status Finish() NEPHILA_EXCLUDES(mutex_);
 
   bool IsPending() const NEPHILA_EXCLUDES(mutex_);
@@ -114,6 +122,8 @@ class CommitLog {
 
   Status SyncData();
   Status WriteCommit();
+  Status TryToWriteCommit();
+  Status MakeReserve();
   Unexpected<Error> Final(Error error) NEPHILA_EXCLUDES(mutex_);
 
   FileSystem& fs_;
@@ -126,6 +136,9 @@ class CommitLog {
   Pending next_;
   // Finish's.
   CommitFile file_;
+  const uint64_t reserve_bytes_;
+  std::atomic<bool> has_reserve_{false};
+  std::atomic<bool> no_reserve_{false};  // the file system cannot
 
   mutable Mutex mutex_;
   bool pending_ NEPHILA_GUARDED_BY(mutex_) = false;

@@ -73,10 +73,12 @@ std::string GoldenLog() {
   std::string queues;
   ByteWriter writer(queues);
   QueueState queue = GoldenQueue();
-  AppendQueue(writer, 3, queue, queue.tail_begin, Records(10, 2));
+  queue.tail = Records(10, 2);
+  AppendQueue(writer, 3, WholeUpdate(queue));
   QueueState other;
   other.next = 1;
-  AppendQueue(writer, 500, other, 0, Records(0, 1));
+  other.tail = Records(0, 1);
+  AppendQueue(writer, 500, WholeUpdate(other));
   AppendTo(log,
            Commit({true, kGoldenGeneration - 1, 3, {{2, 1, 5}}, 2}, queues));
   std::string changes;
@@ -84,8 +86,12 @@ std::string GoldenLog() {
   AppendRemovedQueue(change_writer, 500);
   queue.first = 4;
   queue.next = 13;
-  AppendQueue(change_writer, 3, queue, queue.tail_begin + Records(10, 2).size(),
-              Records(12, 1));
+  QueueUpdate update = WholeUpdate(queue);
+  update.segments.clear();
+  update.tail_from = queue.tail_begin + Records(10, 2).size();
+  const std::string more = Records(12, 1);
+  update.tail = more;
+  AppendQueue(change_writer, 3, update);
   AppendTo(log, Commit({false, kGoldenGeneration, 3, {{2, 1, 5}}, 2}, changes));
   return log;
 }
@@ -113,7 +119,7 @@ class CommitLogTest : public ::testing::Test {
 };
 
 TEST_F(CommitLogTest, TheFormatIsThatOfTheGoldenFiles) {
-  PutLog(Golden("commits-v1", GoldenLog()));
+  PutLog(Golden("commits-v2", GoldenLog()));
   Put(fs_, "set/" + SegmentFileName(0), Golden("segment-v1", GoldenSegment()));
   EXPECT_EQ(Must(NewestGeneration(fs_, "set")), kGoldenGeneration);
   const LoadedSet loaded = Must(LoadSet(fs_, "set", kGoldenGeneration));
@@ -153,13 +159,46 @@ TEST_F(CommitLogTest, ACommitThatWasCutShortIsNone) {
   EXPECT_EQ(CodeOf(NewestGeneration(fs_, "set")), "corruption");
 }
 
+TEST_F(CommitLogTest, ACommitSaysWhatIsNewOfTheSegments) {
+  SetState state;
+  QueueState& queue = state.queues[3];
+  queue.segments = {{1, 0, 90}, {4, 1, 90}, {5, 2, 70}};
+  const auto apply = [&](uint64_t oldest, std::vector<Segment> segments) {
+    QueueUpdate update;
+    update.oldest = oldest;
+    update.segments = std::move(segments);
+    std::string commit;
+    ByteWriter writer(commit);
+    AppendCommitHead(writer, {false, 1, 10, {}, 1});
+    AppendQueue(writer, 3, update);
+    return ApplyCommit(commit, state);
+  };
+  EXPECT_TRUE(apply(4, {{5, 2, 80}, {7, 3, 60}}));
+  EXPECT_EQ(queue.segments,
+            (std::vector<Segment>{{4, 1, 90}, {5, 2, 80}, {7, 3, 60}}));
+  EXPECT_TRUE(apply(4, {}));
+  EXPECT_EQ(queue.segments.size(), 3U);
+  EXPECT_FALSE(apply(4, {{7, 4, 60}}));  // in another slot
+  EXPECT_TRUE(apply(8, {{8, 4, 60}}));
+  EXPECT_EQ(queue.segments, (std::vector<Segment>{{8, 4, 60}}));
+  EXPECT_TRUE(apply(0, {}));
+  EXPECT_TRUE(queue.segments.empty());
+  // What does not fit what was there before.
+  EXPECT_FALSE(apply(3, {}));
+  EXPECT_FALSE(apply(3, {{4, 1, 60}}));
+  EXPECT_FALSE(apply(4, {{4, 1, 60}, {3, 2, 60}}));
+}
+
 TEST_F(CommitLogTest, RefusesCommitsThatMakeNoSense) {
   const auto sense = [](const QueueState& queue, uint64_t from,
                         const std::string& tail) {
     std::string commit;
     ByteWriter writer(commit);
     AppendCommitHead(writer, {true, 9, 3, {}, 1});
-    AppendQueue(writer, 3, queue, from, tail);
+    QueueUpdate update = WholeUpdate(queue);
+    update.tail_from = from;
+    update.tail = tail;
+    AppendQueue(writer, 3, update);
     SetState state;
     return ApplyCommit(commit, state) && MakesSense(state, kGeometry);
   };

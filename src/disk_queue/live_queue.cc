@@ -12,10 +12,10 @@ LiveQueue::LiveQueue(uint64_t id, QueueState state)
       first_(state.first),
       next_(state.next),
       cursor_(state.first),
-      segments_(std::move(state.segments)),
+      segments_(state.segments.begin(), state.segments.end()),
       tail_(state.tail_first, state.tail_begin, std::move(state.tail)) {
   if (!segments_.empty()) at_ = {segments_.front().number, state.offset};
-  committed_end = tail_.end_byte();
+  Committed();
   // A tail that begins before the first record kept: those were read.
   if (tail_.first() < first_) {
     for (uint64_t i = tail_.first(); i < first_; ++i) tail_.Read();
@@ -52,9 +52,9 @@ BlockPlace LiveQueue::WantedBlock() {
   }
   const Segment* const segment = FindSegment(at_.segment);
   if (segment != nullptr && at_.offset < segment->end) return at_;
-  const auto later =
-      std::find_if(segments_.begin(), segments_.end(),
-                   [&](const Segment& s) { return s.number > at_.segment; });
+  const auto later = std::upper_bound(
+      segments_.begin(), segments_.end(), at_.segment,
+      [](uint64_t number, const Segment& s) { return number < s.number; });
   if (later != segments_.end()) at_ = {later->number, kSegmentHeadBytes};
   return at_;
 }
@@ -117,25 +117,52 @@ void LiveQueue::Release(uint64_t ordinal, std::vector<Segment>& retired) {
                   segments_.begin() + static_cast<std::ptrdiff_t>(gone));
 }
 
+uint64_t LiveQueue::FirstOffset() const {
+  if (segments_.empty()) return 0;
+  const BlockPlace mark = Mark();
+  const Segment& front = segments_.front();
+  if (mark.segment == front.number) return mark.offset;
+  // Read to its end, but not let go of yet; or not begun.
+  return mark.segment > front.number ? front.end : kSegmentHeadBytes;
+}
+
 QueueState LiveQueue::State() const {
   QueueState state;
   state.first = first_;
   state.next = next_;
-  state.segments = segments_;
+  state.segments.assign(segments_.begin(), segments_.end());
+  state.offset = FirstOffset();
   state.tail_first = tail_.first();
   state.tail_begin = tail_.begin_byte();
-  if (!segments_.empty()) {
-    const BlockPlace mark = Mark();
-    const Segment& front = segments_.front();
-    if (mark.segment == front.number) {
-      state.offset = mark.offset;
-    } else {
-      // Read to its end, but not let go of yet; or not begun.
-      state.offset =
-          mark.segment > front.number ? front.end : kSegmentHeadBytes;
-    }
-  }
+  state.tail = tail_.kept();
   return state;
+}
+
+QueueUpdate LiveQueue::Update(bool whole) const {
+  QueueUpdate update;
+  update.first = first_;
+  update.next = next_;
+  if (!segments_.empty()) update.oldest = segments_.front().number;
+  const uint64_t from = whole ? 0 : committed_last_.number;
+  auto from_here = std::lower_bound(
+      segments_.begin(), segments_.end(), from,
+      [](const Segment& s, uint64_t number) { return s.number < number; });
+  if (!whole && from_here != segments_.end() && *from_here == committed_last_) {
+    ++from_here;
+  }
+  update.segments.assign(from_here, segments_.end());
+  update.offset = FirstOffset();
+  update.tail_first = tail_.first();
+  update.tail_begin = tail_.begin_byte();
+  update.tail_from =
+      whole ? tail_.begin_byte() : std::max(committed_end_, tail_.begin_byte());
+  update.tail = tail_.kept().substr(update.tail_from - tail_.begin_byte());
+  return update;
+}
+
+void LiveQueue::Committed() {
+  committed_end_ = tail_.end_byte();
+  committed_last_ = segments_.empty() ? Segment() : segments_.back();
 }
 
 }  // namespace nephila::disk_queue

@@ -14,6 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <list>
 #include <memory>
 #include <string_view>
@@ -43,7 +44,7 @@ class LiveQueue {
   uint64_t cursor() const { return cursor_; }
   Tail& tail() { return tail_; }
   const Tail& tail() const { return tail_; }
-  const std::vector<Segment>& segments() const { return segments_; }
+  const std::deque<Segment>& segments() const { return segments_; }
 
   uint64_t Append(std::string_view record) {
     tail_.Append(record);
@@ -75,15 +76,18 @@ class LiveQueue {
   // Appends the segments that are needed no more to `retired`.
   void Release(uint64_t ordinal, std::vector<Segment>& retired);
 
-  // Without the tail, of which only the places are filled in.
+  // All of it, for who looks at it meanwhile.
   QueueState State() const;
+  // What a commit says of it: what is new since the last one that did, or all.
+  QueueUpdate Update(bool whole) const;
+  // A commit has what it says now.
+  void Committed();
 
   // For the set's own books.
-  uint64_t committed_end = 0;  // byte up to which commits have the tail
-  bool changed = false;        // since the last commit
-  size_t counted_tail = 0;     // memory of the tail in the set's sum
-  bool is_known = false;       // to a commit
-  size_t counted_block = 0;    // memory of the block in the set's sum
+  bool changed = false;      // since the last commit
+  size_t counted_tail = 0;   // memory of the tail in the set's sum
+  bool is_known = false;     // to a commit
+  size_t counted_block = 0;  // memory of the block in the set's sum
   // Where it is in the list of queues with a block; only with counted_block.
   std::list<LiveQueue*>::iterator reading;
 
@@ -95,17 +99,22 @@ class LiveQueue {
   };
 
   BlockPlace Mark() const { return ahead_.empty() ? at_ : ahead_[0].place; }
+  // Where in the first segment a reader begins.
+  uint64_t FirstOffset() const;
 
   const uint64_t id_;
   uint64_t first_ = 0;
   uint64_t next_ = 0;
   uint64_t cursor_ = 0;  // ordinal of the next record to be handed on
-  std::vector<Segment> segments_;
+  std::deque<Segment> segments_;
   BlockPlace at_;  // of the next block that was not loaded yet
   std::vector<BlockAhead> ahead_;
   std::unique_ptr<Block> block_;
   size_t block_at_ = 0;  // of the next record in the block
   Tail tail_;
+  // What commits have.
+  uint64_t committed_end_ = 0;  // byte of the tail
+  Segment committed_last_;      // segment; number 0: none
 };
 
 }  // namespace nephila::disk_queue

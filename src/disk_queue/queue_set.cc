@@ -21,7 +21,7 @@ Unexpected<Error> Invalid(std::string message) {
   return Unexpected(Error{ErrorCode::kInvalidArgument, std::move(message)});
 }
 
-Status CheckOptions(const QueueSetOptions& options) {
+Status CheckOptions(const QueueSetOptions& options, const Geometry& geometry) {
   if (options.memory_bytes < kLeastMemory ||
       options.memory_bytes > kMostMemory) {
     return Invalid("the memory of queues must be 4 KiB to 4 GiB");
@@ -29,10 +29,10 @@ Status CheckOptions(const QueueSetOptions& options) {
   if (options.block_bytes == 0 || options.block_bytes > kMostRawBytes / 2) {
     return Invalid("a block of a queue must be at most 2 MiB");
   }
-  if (options.segment_bytes < options.block_bytes + kLeastSlack ||
-      options.segment_bytes > kMostSegment || options.segments_per_file == 0 ||
-      options.segments_per_file > kMostPerFile) {
-    return Invalid("a segment must hold a block, and a file a segment");
+  if (geometry.slot_bytes < options.block_bytes + kLeastSlack) {
+    return Invalid("a segment of these queues, " +
+                   std::to_string(geometry.slot_bytes) +
+                   " bytes, must hold a block");
   }
   if (options.max_open_files == 0) {
     return Invalid("queues need a file to be open");
@@ -47,7 +47,12 @@ QueueSet::~QueueSet() = default;
 
 Result<std::unique_ptr<QueueSet>> QueueSet::Create(
     FileSystem& fs, const std::string& dir, const QueueSetOptions& options) {
-  NEPHILA_RETURN_IF_ERROR(CheckOptions(options));
+  const Geometry geometry{options.segment_bytes, options.segments_per_file};
+  NEPHILA_RETURN_IF_ERROR(CheckOptions(options, geometry));
+  if (geometry.slot_bytes > kMostSegment || geometry.slots_per_file == 0 ||
+      geometry.slots_per_file > kMostPerFile) {
+    return Invalid("a segment must have 1 GiB at most, and a file a segment");
+  }
   NEPHILA_RETURN_IF_ERROR(EnsureDir(fs, dir));
   NEPHILA_TRY(const bool exists, HasLog(fs, dir));
   if (exists) {
@@ -55,7 +60,7 @@ Result<std::unique_ptr<QueueSet>> QueueSet::Create(
                             dir + ": a set of queues is there already"});
   }
   NEPHILA_TRY(const uint64_t salt, RandomSeed());
-  const SetHead head{salt, {options.segment_bytes, options.segments_per_file}};
+  const SetHead head{salt, geometry};
   auto impl = std::make_unique<Impl>(fs, dir, options, head);
   NEPHILA_RETURN_IF_ERROR(impl->Create());
   return std::unique_ptr<QueueSet>(new QueueSet(std::move(impl)));
@@ -65,8 +70,9 @@ Result<std::unique_ptr<QueueSet>> QueueSet::Open(FileSystem& fs,
                                                  const std::string& dir,
                                                  const QueueSetOptions& options,
                                                  uint64_t generation) {
-  NEPHILA_RETURN_IF_ERROR(CheckOptions(options));
   NEPHILA_TRY(LoadedSet loaded, LoadSet(fs, dir, generation));
+  // The segments are those that it was made with.
+  NEPHILA_RETURN_IF_ERROR(CheckOptions(options, loaded.head.geometry));
   auto impl = std::make_unique<Impl>(fs, dir, options, loaded.head);
   NEPHILA_RETURN_IF_ERROR(impl->Restore(loaded));
   return std::unique_ptr<QueueSet>(new QueueSet(std::move(impl)));
@@ -123,9 +129,14 @@ Result<uint64_t> QueueSet::BeginCommit() { return impl_->BeginCommit(); }
 Status QueueSet::FinishCommit() { return impl_->FinishCommit(); }
 
 Result<uint64_t> QueueSet::Commit() {
+  if (impl_->IsCommitting()) NEPHILA_RETURN_IF_ERROR(impl_->FinishCommit());
   NEPHILA_TRY(const uint64_t generation, impl_->BeginCommit());
   NEPHILA_RETURN_IF_ERROR(impl_->FinishCommit());
   return generation;
+}
+
+void QueueSet::ManifestIsDurable(uint64_t generation) {
+  impl_->ManifestIsDurable(generation);
 }
 
 QueueSetStats QueueSet::stats() const { return impl_->Stats(); }

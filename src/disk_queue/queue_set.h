@@ -15,13 +15,16 @@
 // gives exactly the one that is asked for, and the last two can be asked for:
 // what was appended since is gone, what was read since comes again. Tails go
 // into the commit's one append, as far as they are new. A segment goes only
-// when two newer commits than the last that needs it are durable.
+// when two newer commits than the last that needs it are durable; or, if
+// manifests name commits, two newer manifests (`named_by_manifests`): then the
+// generations that the last two manifests name can be asked for.
 //
 // Errors. kNoSpace: the disk is full; nothing is lost, nothing was appended,
-// and the same call works once there is room. kCorruption and read errors name
-// file and offset, and come again if the call does. Any other failed write and
-// any failed sync is final: every later call returns it, and the process
-// should end.
+// and the same call works once there is room. Commits have a reserve for that,
+// so that what is read makes room, for later blocks at least. kCorruption and
+// read errors name file and offset, and come again if the call does. Any other
+// failed write and any failed sync is final: every later call returns it, and
+// the process should end.
 //
 // Threads: one thread uses a set; FinishCommit alone may run on another,
 // beside all calls but BeginCommit, and so may a scan that was made before.
@@ -55,6 +58,9 @@ struct QueueSetOptions {
   uint64_t segment_bytes = uint64_t{256} << 10;
   uint64_t segments_per_file = 512;
   uint32_t max_open_files = 64;
+  // Commits count only as manifests name them: nothing is freed or used again
+  // but by ManifestIsDurable.
+  bool named_by_manifests = false;
   // lz4 costs a third of zstd's time and leaves a fifth more
   // (docs/performance.md).
   Codec codec = Codec::kLz4;
@@ -125,11 +131,15 @@ class QueueSet {
 
   // A commit in two steps: Begin notes the state between two calls and
   // returns its generation, Finish makes it durable. After kNoSpace from
-  // Finish, call it again. Commit is both.
-  // REQUIRES for Begin: the commit before is finished.
+  // Finish, call it again: until then Begin returns kInvalidArgument. Commit is
+  // both, after what is left to finish of the commit before.
   Result<uint64_t> BeginCommit();
   Status FinishCommit();
   Result<uint64_t> Commit();
+  // A manifest that names this generation is durable: what the one before the
+  // last named, and no later one, is freed by the next commit. REQUIRES: its
+  // commit is finished.
+  void ManifestIsDurable(uint64_t generation);
 
   QueueSetStats stats() const;
   uint64_t generation() const;  // of the last commit begun

@@ -14,12 +14,26 @@ namespace {
 constexpr uint64_t kTailShare = 3;
 constexpr uint64_t kReadShare = 2;
 constexpr uint64_t kShares = 8;
+// A reserve for commits, all tails and some more, up to this.
+constexpr uint64_t kMostReserve = uint64_t{64} << 20;
 
 Unexpected<Error> Invalid(std::string message) {
   return Unexpected(Error{ErrorCode::kInvalidArgument, std::move(message)});
 }
 
 }  // namespace
+
+QueueSet::Impl::Impl(FileSystem& fs, std::string dir,
+                     const QueueSetOptions& options, const SetHead& head)
+    : fs_(fs),
+      dir_(std::move(dir)),
+      options_(options),
+      head_(head),
+      log_(fs, dir_, head, std::min(options.memory_bytes / 2, kMostReserve)),
+      files_(fs, dir_, head.salt, head.geometry, options.max_open_files,
+             OpenMode::kReadWrite),
+      slots_(head.geometry),
+      packer_(options.codec) {}
 
 uint64_t QueueSet::Impl::tail_budget() const {
   return options_.memory_bytes / kShares * kTailShare;
@@ -40,28 +54,32 @@ Status QueueSet::Impl::Create() {
   std::string frame(kFrameHeaderBytes, '\0');
   ByteWriter writer(frame);
   AppendCommitHead(writer, {/*whole=*/true, 0, next_segment_, {}, 0});
-  log_.Begin(0, /*whole=*/true, std::move(frame), {}, false, {});
+  log_.Begin(0, /*whole=*/true, std::move(frame), {}, false, {}, 0);
   return log_.Finish();
 }
 
 Status QueueSet::Impl::Restore(LoadedSet& loaded) {
   SetState& state = loaded.state;
-  generation_ = state.generation;
+  generation_ = manifest_ = state.generation;
   next_segment_ = state.next_segment;
   std::set<std::string> keep;
   const auto take = [&](uint64_t slot) {
     slots_.Take(slot);
     keep.insert(SegmentFileName(head_.geometry.FileOf(slot)));
   };
+  // Which generation the manifest before names is not known: all that is there
+  // stays until the next manifests.
+  const uint64_t keep_from =
+      options_.named_by_manifests || generation_ == 0 ? 0 : generation_ - 1;
   for (const RetiredSegment& segment : state.retired) {
-    if (segment.last_named + 1 < generation_) continue;
+    if (segment.last_named < keep_from) continue;
     retired_.push_back(segment);
     take(segment.slot);
   }
   for (const auto& [id, queue] : state.queues) {
     for (const Segment& segment : queue.segments) take(segment.slot);
   }
-  NEPHILA_RETURN_IF_ERROR(log_.Restore(loaded, keep));
+  NEPHILA_RETURN_IF_ERROR(log_.Restore(loaded, keep, keep_from));
   for (auto& [id, queue_state] : state.queues) {
     auto queue = std::make_unique<LiveQueue>(id, std::move(queue_state));
     queue->is_known = true;
@@ -290,10 +308,10 @@ std::vector<uint64_t> QueueSet::Impl::FreeSegments() {
   slots_.EmptyFilesAreGone();
   // The only other holders are scans, which may read any of them.
   if (pin_.use_count() > 1) return {};
-  const uint64_t durable = log_.durable_generation();
+  const uint64_t keep_from = KeepFrom();
   const auto kept = std::stable_partition(
       retired_.begin(), retired_.end(), [&](const RetiredSegment& segment) {
-        return segment.last_named + 2 > durable;
+        return segment.last_named >= keep_from;
       });
   for (auto it = kept; it != retired_.end(); ++it) slots_.Free(it->slot);
   retired_.erase(kept, retired_.end());
@@ -327,13 +345,8 @@ std::string QueueSet::Impl::CommitBytes(uint64_t generation, bool whole) {
   for (size_t i = 0; i < removed; ++i) AppendRemovedQueue(writer, removed_[i]);
   for (const uint64_t id : ids) {
     LiveQueue& queue = *queues_.at(id);
-    const Tail& tail = queue.tail();
-    const uint64_t from =
-        whole ? tail.begin_byte()
-              : std::max(queue.committed_end, tail.begin_byte());
-    AppendQueue(writer, id, queue.State(), from,
-                tail.kept().substr(from - tail.begin_byte()));
-    queue.committed_end = tail.end_byte();
+    AppendQueue(writer, id, queue.Update(whole));
+    queue.Committed();
     queue.is_known = true;
     queue.changed = false;
   }
@@ -344,19 +357,35 @@ std::string QueueSet::Impl::CommitBytes(uint64_t generation, bool whole) {
 
 Result<uint64_t> QueueSet::Impl::BeginCommit() {
   if (log_.has_failed()) NEPHILA_RETURN_IF_ERROR(log_.Failure());
+  if (log_.IsPending()) return Invalid("a commit of queues is not finished");
   const std::vector<uint64_t> remove = FreeSegments();
   const uint64_t generation = generation_ + 1;
   const bool whole = log_.WantsWhole();
   std::string commit = CommitBytes(generation, whole);
   if (commit.size() > kMostCommitBytes) {
-    return Invalid("a commit of queues is too large");
+    // What has changed is in it alone.
+    log_.Fail({ErrorCode::kInvalidArgument, "a commit of queues is too large"});
+    return Unexpected(log_.Failure().error());
   }
   log_.Begin(generation, whole, std::move(commit), std::move(unsynced_),
-             new_names_, remove);
+             new_names_, remove, KeepFrom());
   unsynced_.clear();
   new_names_ = false;
   generation_ = generation;
   return generation;
+}
+
+uint64_t QueueSet::Impl::KeepFrom() const {
+  if (options_.named_by_manifests) return manifest_before_;
+  const uint64_t durable = log_.durable_generation();
+  return durable == 0 ? 0 : durable - 1;
+}
+
+void QueueSet::Impl::ManifestIsDurable(uint64_t generation) {
+  NEPHILA_CHECK(generation <= log_.durable_generation());
+  if (generation <= manifest_) return;
+  manifest_before_ = manifest_;
+  manifest_ = generation;
 }
 
 std::vector<uint64_t> QueueSet::Impl::Queues() const {
@@ -371,7 +400,6 @@ std::unique_ptr<QueueScan> QueueSet::Impl::NewScan(uint64_t id) const {
   QueueState state;
   if (const LiveQueue* const queue = Find(id)) {
     state = queue->State();
-    state.tail = queue->tail().kept();
   }
   return std::make_unique<QueueScan>(fs_, dir_, head_.salt, head_.geometry, id,
                                      std::move(state), pin_);

@@ -29,16 +29,7 @@ namespace nephila::disk_queue {
 class QueueSet::Impl {
  public:
   Impl(FileSystem& fs, std::string dir, const QueueSetOptions& options,
-       const SetHead& head)
-      : fs_(fs),
-        dir_(std::move(dir)),
-        options_(options),
-        head_(head),
-        log_(fs, dir_, head),
-        files_(fs, dir_, head.salt, head.geometry, options.max_open_files,
-               OpenMode::kReadWrite),
-        slots_(head.geometry),
-        packer_(options.codec) {}
+       const SetHead& head);
 
   // Commits the empty set as generation 0.
   Status Create();
@@ -51,6 +42,8 @@ class QueueSet::Impl {
   Status Remove(uint64_t id);
   Result<uint64_t> BeginCommit();
   Status FinishCommit() { return log_.Finish(); }
+  bool IsCommitting() const { return log_.IsPending(); }
+  void ManifestIsDurable(uint64_t generation);
 
   const LiveQueue* Find(uint64_t id) const {
     const auto found = queues_.find(id);
@@ -87,6 +80,8 @@ class QueueSet::Impl {
   // then.
   std::vector<uint64_t> FreeSegments();
   std::string CommitBytes(uint64_t generation, bool whole);
+  // What no commit from this one on names can go.
+  uint64_t KeepFrom() const;
 
   FileSystem& fs_;
   const std::string dir_;
@@ -99,6 +94,9 @@ class QueueSet::Impl {
   std::string packed_;
 
   uint64_t generation_ = 0;
+  // Of the last durable manifest, and of the one before.
+  uint64_t manifest_ = 0;
+  uint64_t manifest_before_ = 0;
   uint64_t next_segment_ = 1;
   std::unordered_map<uint64_t, std::unique_ptr<LiveQueue>> queues_;
   std::vector<RetiredSegment> retired_;

@@ -51,6 +51,8 @@ class TestedSet {
   void Release(uint64_t queue, uint64_t ordinal);
   Status Remove(uint64_t queue);
   Status Commit();
+  // The commit that found no room.
+  Status FinishAgain();
 
   // Scans of all queues are what the model has.
   void CheckScans();

@@ -1,5 +1,6 @@
 #include "disk_queue/set_state.h"
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -22,6 +23,29 @@ Result<std::vector<Segment>, ReadError> ReadSegments(ByteReader& reader) {
     segments.push_back(segment);
   }
   return segments;
+}
+
+// What a commit says of the segments of before. False if it does not fit them.
+bool ExtendSegments(QueueState& queue, uint64_t oldest,
+                    const std::vector<Segment>& changed) {
+  std::vector<Segment>& segments = queue.segments;
+  const auto kept = std::find_if(
+      segments.begin(), segments.end(),
+      [&](const Segment& s) { return oldest != 0 && s.number >= oldest; });
+  segments.erase(segments.begin(), kept);
+  // The last of before may have grown, in its slot.
+  if (!changed.empty() && !segments.empty() &&
+      segments.back().number == changed.front().number &&
+      segments.back().slot == changed.front().slot) {
+    segments.pop_back();
+  }
+  for (const Segment& segment : changed) {
+    if (!segments.empty() && segments.back().number >= segment.number) {
+      return false;
+    }
+    segments.push_back(segment);
+  }
+  return segments.empty() ? oldest == 0 : segments.front().number == oldest;
 }
 
 // What a commit adds to the tail of before. False if it does not fit there.
@@ -51,7 +75,9 @@ Result<bool, ReadError> ApplyQueue(ByteReader& reader, SetState& state) {
   QueueState& queue = state.queues[id];
   NEPHILA_TRY(queue.first, reader.Varint());
   NEPHILA_TRY(queue.next, reader.Varint());
-  NEPHILA_TRY(queue.segments, ReadSegments(reader));
+  NEPHILA_TRY(const uint64_t oldest, reader.Varint());
+  NEPHILA_TRY(const std::vector<Segment> segments, ReadSegments(reader));
+  if (!ExtendSegments(queue, oldest, segments)) return false;
   NEPHILA_TRY(queue.offset, reader.Varint());
   NEPHILA_TRY(queue.tail_first, reader.Varint());
   NEPHILA_TRY(const uint64_t begin, reader.Varint());
@@ -147,23 +173,36 @@ void AppendRemovedQueue(ByteWriter& writer, uint64_t id) {
   writer.U8(static_cast<uint8_t>(QueueChange::kRemoved));
 }
 
-void AppendQueue(ByteWriter& writer, uint64_t id, const QueueState& queue,
-                 uint64_t tail_from, std::string_view tail) {
+QueueUpdate WholeUpdate(const QueueState& queue) {
+  QueueUpdate update;
+  update.first = queue.first;
+  update.next = queue.next;
+  if (!queue.segments.empty()) update.oldest = queue.segments.front().number;
+  update.segments = queue.segments;
+  update.offset = queue.offset;
+  update.tail_first = queue.tail_first;
+  update.tail_begin = update.tail_from = queue.tail_begin;
+  update.tail = queue.tail;
+  return update;
+}
+
+void AppendQueue(ByteWriter& writer, uint64_t id, const QueueUpdate& update) {
   writer.Varint(id);
   writer.U8(static_cast<uint8_t>(QueueChange::kIs));
-  writer.Varint(queue.first);
-  writer.Varint(queue.next);
-  writer.Varint(queue.segments.size());
-  for (const Segment& segment : queue.segments) {
+  writer.Varint(update.first);
+  writer.Varint(update.next);
+  writer.Varint(update.oldest);
+  writer.Varint(update.segments.size());
+  for (const Segment& segment : update.segments) {
     writer.Varint(segment.number);
     writer.Varint(segment.slot);
     writer.Varint(segment.end);
   }
-  writer.Varint(queue.offset);
-  writer.Varint(queue.tail_first);
-  writer.Varint(queue.tail_begin);
-  writer.Varint(tail_from);
-  writer.Sized(tail);
+  writer.Varint(update.offset);
+  writer.Varint(update.tail_first);
+  writer.Varint(update.tail_begin);
+  writer.Varint(update.tail_from);
+  writer.Sized(update.tail);
 }
 
 bool ApplyCommit(std::string_view commit, SetState& state) {

@@ -2,8 +2,10 @@
 //
 // A queue is its records from `first` on: those in segments, then the tail,
 // which is in no segment yet. A commit says of each queue that has changed
-// where it stands, and of its tail only what is new: bytes of a queue are
-// numbered from its beginning, so what a commit adds to a tail has one place.
+// where it stands, and of its segments and its tail only what is new: bytes of
+// a queue are numbered from its beginning, so what a commit adds to a tail has
+// one place, and segments ascend. So a commit costs what has happened since the
+// one before, however long queues are.
 // docs/formats/disk-queue.md has the bytes.
 //
 // Threads: any, as of plain data. Cost: linear in the bytes of the commit.
@@ -53,6 +55,21 @@ struct SetState {
   std::map<uint64_t, QueueState> queues;
 };
 
+// What a commit says of a queue.
+struct QueueUpdate {
+  uint64_t first = 0;
+  uint64_t next = 0;
+  uint64_t oldest = 0;            // number of its first segment; 0: it has none
+  std::vector<Segment> segments;  // new ones, and the last of before if it grew
+  uint64_t offset = 0;
+  uint64_t tail_first = 0;
+  uint64_t tail_begin = 0;
+  uint64_t tail_from = 0;  // the number of the first byte of `tail`
+  std::string_view tail;   // what is new of it
+};
+// Everything, as a whole commit says it; views `queue`.
+QueueUpdate WholeUpdate(const QueueState& queue);
+
 struct CommitHead {
   bool whole = false;  // says everything: the queues of before are forgotten
   uint64_t generation = 0;
@@ -64,10 +81,7 @@ struct CommitHead {
 // A commit is the head, then its queues.
 void AppendCommitHead(ByteWriter& writer, const CommitHead& head);
 void AppendRemovedQueue(ByteWriter& writer, uint64_t id);
-// Everything of `queue` but its tail, of which `tail` is what begins at byte
-// `tail_from`.
-void AppendQueue(ByteWriter& writer, uint64_t id, const QueueState& queue,
-                 uint64_t tail_from, std::string_view tail);
+void AppendQueue(ByteWriter& writer, uint64_t id, const QueueUpdate& update);
 
 // Applies a commit to the state of before it; false if it makes no sense.
 bool ApplyCommit(std::string_view commit, SetState& state);
