@@ -161,6 +161,42 @@ TEST(ContentDecoder, KeepsNoLargeWindows) {
   }
 }
 
+// A frame with a window of 2^(10 + exponent) bytes, and "text" in a block that
+// is not compressed (RFC 8878 s3.1.1).
+std::string ZstdFrame(int exponent) {
+  std::string frame = "\x28\xb5\x2f\xfd";
+  frame += '\0';
+  frame += static_cast<char>(exponent << 3);
+  return frame + std::string("\x21\0\0text", 7);
+}
+
+TEST(ContentDecoder, LargeWindowsOfZstdAreNotKept) {
+  ContentDecoder decoder;
+  std::string text;
+  const auto sink = [&](std::string_view piece) { text += piece; };
+  constexpr int k2Mib = 11;
+  constexpr int k8Mib = 13;
+  // The one that is cut off too; and it decodes on with what it has then.
+  for (const bool whole : {true, false, true}) {
+    const std::string frame = ZstdFrame(k8Mib);
+    text.clear();
+    decoder.Begin("zstd");
+    decoder.Feed(
+        std::string_view(frame).substr(0, frame.size() - (whole ? 0 : 1)),
+        sink);
+    EXPECT_GT(decoder.memory_bytes(), size_t{8} << 20);
+    EXPECT_EQ(decoder.Finish(sink),
+              whole ? DecodeState::kWhole : DecodeState::kCut);
+    EXPECT_EQ(text, whole ? "text" : "tex");
+    EXPECT_LT(decoder.memory_bytes(), size_t{1} << 20);
+  }
+  decoder.Begin("zstd");
+  decoder.Feed(ZstdFrame(k2Mib), sink);
+  EXPECT_EQ(decoder.Finish(sink), DecodeState::kWhole);
+  EXPECT_GT(decoder.memory_bytes(), size_t{2} << 20);
+  EXPECT_LE(decoder.memory_bytes(), size_t{3} << 20);
+}
+
 TEST(ContentDecoder, StopsAtTheLargestContent) {
   DecodeLimits limits;
   limits.max_bytes = 100'000;
