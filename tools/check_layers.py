@@ -19,7 +19,7 @@ LEVELS = [
     ["model"],
     ["drum", "disk_queue", "url", "coding"],
     ["seeds", "exchange", "seen", "reputation", "budget", "robots",
-     "politeness", "dns", "fetch", "parse", "store", "sim"],
+     "politeness", "dns", "fetch", "parse", "store", "sim", "job"],
     ["crawl"],
     ["cli", "dashboard"],
     ["bench"],
