@@ -45,7 +45,9 @@ struct Visit {
   std::string host;  // of `url`, as the engine wants it
   uint16_t port = 80;
   bool https = false;
-  uint32_t hops = 0;     // redirects that were followed
+  uint64_t host_key = 0;  // of `host`, as records of it have it
+  uint64_t domain_key = 0;
+  uint32_t hops = 0;      // redirects that were followed
   bool is_again = false;  // a kept connection was gone when it was used
   std::unique_ptr<fetch::RobotsWalk> walk;  // with kRobots
 
@@ -54,28 +56,31 @@ struct Visit {
   dns::Answer answer;  // how its name was resolved
   net::IpAddress address;
   bool keep_connection = false;
-  // Without one: why there is none (kDnsFailed, kAddressRefused); the
-  // downloader then only writes it down.
+  // Without one: why there is none (kDnsFailed, kNoSuchHost, kAddressRefused);
+  // the downloader then only writes it down.
   std::optional<item::FetchOutcome> failure;
   std::string error;
 };
 
 using VisitPtr = std::unique_ptr<Visit>;
 
-// How long host and address are left alone now, for the journal.
+// How long host and address are left alone now, and how often in a row the host
+// did not answer or asked for less: for the journal.
 struct Waits {
   std::chrono::milliseconds host{0};
   std::chrono::milliseconds address{0};
+  uint32_t failures = 0;
+  uint32_t overloads = 0;
 };
 
 // What a page gave, link by link, before anything is thought of it.
 struct FoundCounts {
-  uint64_t links = 0;        // found by `parse`
-  uint64_t unwanted = 0;     // dropped there: too many, too long
+  uint64_t links = 0;     // found by `parse`
+  uint64_t unwanted = 0;  // dropped there: too many, too long
   uint64_t nofollow = 0;
   uint64_t repeated = 0;
   std::array<uint64_t, 4> not_crawled{};  // by url::DropReason
-  uint64_t out = 0;          // in `links` of the visit
+  uint64_t out = 0;                       // in `links` of the visit
 };
 
 // An attempt that is over: archived, in the journal, and read. The frontier
@@ -92,6 +97,9 @@ struct FinishedVisit {
   int status = 0;
   bool archived = false;
   uint64_t body_bytes = 0;
+  // This was a hop (a redirect that is followed at once): its entry says
+  // `retry`, nothing is to be done, and the visit comes again when it is over.
+  bool goes_on = false;
   // Of the URL: it stays open, and comes again after so long, with this number
   // of its attempt.
   bool retry = false;
