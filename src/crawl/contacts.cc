@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "fetch/response_head.h"
+#include "item/outcome_policy.h"
 
 namespace nephila::crawl {
 namespace {
@@ -63,15 +64,6 @@ net::IpAddress AddressOf(const ServerKey& key,
     if (KeyOf(address) == key) return address;
   }
   return addresses.front();
-}
-
-politeness::Health HealthOf(const FetchResult& result) {
-  if (result.outcome != FetchOutcome::kResponse) {
-    return politeness::Health::kFailed;
-  }
-  bool overloaded = result.status == 429 || result.status == 503;
-  return overloaded ? politeness::Health::kOverloaded
-                    : politeness::Health::kGood;
 }
 
 politeness::PolitenessOptions OptionsOf(const config::Settings& settings) {
@@ -183,9 +175,11 @@ void Contacts::Pump() {
   std::vector<politeness::Parked> parked;
   politeness_.TakeParked(parked);
   for (const politeness::Parked& one : parked) {
-    if (one.has_url) AddAt(std::stoull(one.payload), one.due);
-    politeness_.Forget(one.host);
+    AddAt(std::stoull(one.payload), one.due);
   }
+  // No record but this one: the clocks of parked hosts stay.
+  std::vector<politeness::HostNote> notes;
+  politeness_.TakeNotes(notes);
   parts_.loop.Cancel(timer_);
   timer_ = net::TimerId::kNone;
   MonoTime due = politeness_.NextDue();
@@ -236,7 +230,7 @@ void Contacts::OnFetched(std::unique_ptr<FetchResult> result) {
   politeness::Outcome outcome;
   if (result->contact != MonoTime{}) outcome.contact = result->contact;
   outcome.end = parts_.loop.clock().Now();
-  outcome.health = HealthOf(*result);
+  outcome.host = item::RowFor(result->outcome, result->status).host;
   outcome.download = result->timings.total;
   fetch::ResponseHead head(fetch::HeadLimitsOf(parts_.settings.fetch));
   std::string_view bytes = result->head;
@@ -250,7 +244,7 @@ void Contacts::OnFetched(std::unique_ptr<FetchResult> result) {
   bool stale = result->reused && !waiting.again &&
                result->outcome == FetchOutcome::kConnectionLost;
   // A server may close a kept connection just when it is used: no failure.
-  if (stale) outcome.health = politeness::Health::kGood;
+  if (stale) outcome.host = item::HostStep::kNone;
   politeness_.Done(waiting.lease, outcome);
   if (stale) {
     waiting.again = true;

@@ -88,68 +88,6 @@ nanoseconds Grown(nanoseconds base, int64_t growth, uint32_t times,
   return nanoseconds(std::min(wait, most.count()));
 }
 
-uint32_t OneMore(uint32_t count) {
-  return count < UINT32_MAX ? count + 1 : count;
-}
-
-// Whether something came from the host, whatever it was.
-bool HasSpoken(FetchOutcome outcome) {
-  return outcome == FetchOutcome::kResponse ||
-         outcome == FetchOutcome::kBadResponse ||
-         outcome == FetchOutcome::kUnwanted ||
-         outcome == FetchOutcome::kTooManyRedirects ||
-         outcome == FetchOutcome::kHeadTooLarge;
-}
-
-// What is counted of the host, in *next.
-void CountHost(const Attempt& attempt, HostStep step, Next* next) {
-  next->host_failed = step == HostStep::kBackOff ||
-                      step == HostStep::kTrouble || step == HostStep::kDead;
-  next->host_failures = attempt.host_failures;
-  next->host_silences = attempt.host_silences;
-  if (next->host_failed) next->host_failures = OneMore(attempt.host_failures);
-  if (step == HostStep::kWell) next->host_failures = 0;
-  if (step == HostStep::kTrouble) {
-    next->host_silences = OneMore(attempt.host_silences);
-  }
-  if (step == HostStep::kWell || HasSpoken(attempt.outcome)) {
-    next->host_silences = 0;
-  }
-}
-
-// The host's side of *next.
-void DecideHost(const Attempt& attempt, HostStep step,
-                const config::FetchSettings& settings, Next* next) {
-  next->host = step;
-  CountHost(attempt, step, next);
-  if (step == HostStep::kNone || step == HostStep::kWell) return;
-  const bool dead = step == HostStep::kDead ||
-                    (step == HostStep::kTrouble &&
-                     next->host_silences >=
-                         static_cast<uint64_t>(settings.host_dead_failures));
-  if (dead) {
-    next->host = HostStep::kDead;
-    next->host_wait = settings.host_dead_wait;
-    return;
-  }
-  next->host = HostStep::kBackOff;
-  next->host_wait = Grown(settings.host_backoff, settings.host_backoff_growth,
-                          attempt.host_failures, settings.host_backoff_max);
-}
-
-// A host that is well may ask for a pause, too. That tells nothing about its
-// failures, so they are as they were.
-void KeepRetryAfter(const Attempt& attempt,
-                    const config::FetchSettings& settings, Next* next) {
-  if (!attempt.retry_after || next->host == HostStep::kDead) return;
-  const nanoseconds asked =
-      std::min(*attempt.retry_after, settings.retry_after_max);
-  if (asked <= next->host_wait) return;
-  next->host_wait = asked;
-  next->host = HostStep::kBackOff;
-  if (!next->host_failed) next->host_failures = attempt.host_failures;
-}
-
 // An attempt that never reached the host does not count.
 bool Counts(FetchOutcome outcome) {
   return outcome != FetchOutcome::kInterrupted &&
@@ -237,8 +175,7 @@ Next WhatNext(const Attempt& attempt, const config::FetchSettings& settings) {
   const OutcomeRow& row = RowFor(attempt.outcome, attempt.status);
   Next next;
   next.url = row.url;
-  DecideHost(attempt, row.host, settings, &next);
-  KeepRetryAfter(attempt, settings, &next);
+  next.host = row.host;
   next.attempt_counts = Counts(attempt.outcome);
   // It will be the same for every page of the host, and for long.
   if (attempt.outcome == FetchOutcome::kTlsFailed &&
@@ -256,11 +193,9 @@ Next WhatNext(const Attempt& attempt, const config::FetchSettings& settings) {
     next.attempts_used_up = true;
     return next;
   }
-  // Not before the host may be asked.
-  next.url_wait = std::max(
+  next.url_wait =
       Grown(settings.retry_wait, settings.retry_growth,
-            std::max(attempt.attempt, 1U) - 1, settings.retry_wait_max),
-      next.host_wait);
+            std::max(attempt.attempt, 1U) - 1, settings.retry_wait_max);
   return next;
 }
 

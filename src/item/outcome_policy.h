@@ -3,12 +3,11 @@
 // retries.
 //
 // Of the URL: it is done, is tried again after a wait that grows with each
-// attempt, or is given up. Of the host: it is well, is left alone for a while
-// that grows with its failures in a row, or is dead, which means parked for
-// long. Only silence kills: a host that answers, be it with errors alone, is
-// there. A wait that the server asks for (Retry-After, RFC 9110 s10.2.3) is
-// kept, up to a bound, with any status, and also by a URL that is given up:
-// the host asked, not the URL.
+// attempt, or is given up. Of the host: it is well, backs off, or is dead; only
+// silence kills: a host that answers, be it with errors alone, is there. How
+// long a host is left alone is for politeness to say, which counts what happens
+// to it in a row, and keeps a wait that the server asks for (Retry-After, RFC
+// 9110 s10.2.3) with any status: the host asked, not the URL.
 //   In: an outcome, the status, what was tried before   Out: Next
 //   Threads: any; pure.
 #pragma once
@@ -32,8 +31,8 @@ enum class UrlStep : uint8_t {
 
 enum class HostStep : uint8_t {
   kNone,     // nothing was learned about the host
-  kWell,     // it answers: failures in a row are forgotten
-  kBackOff,  // it answers, and asks for less
+  kWell,     // it answers: trouble in a row is forgotten
+  kBackOff,  // it is there, and asks for less
   kTrouble,  // it does not answer: backs off, and is dead after so many
              // silences in a row
   kDead,     // it is not there
@@ -80,12 +79,6 @@ struct Attempt {
   FetchOutcome outcome = FetchOutcome::kInternalError;
   int status = 0;        // with kResponse
   uint32_t attempt = 1;  // of this URL; the first is 1
-  // Of this host in a row, before this attempt: of any kind, and those of no
-  // answer at all.
-  uint32_t host_failures = 0;
-  uint32_t host_silences = 0;
-  // What the server asked for; need not be bounded.
-  std::optional<std::chrono::nanoseconds> retry_after;
   // With kRobotsUnreachable: until robots.txt will be asked for again.
   std::optional<std::chrono::nanoseconds> robots_wait;
   // With kTlsFailed: it was the certificate.
@@ -99,18 +92,11 @@ struct Next {
   // It is given up because its attempts are used up: log it as
   // kTooManyRetries.
   bool attempts_used_up = false;
-  std::chrono::nanoseconds url_wait{};  // with kRetry
+  // With kRetry: the URL's own; its host may have to wait for longer.
+  std::chrono::nanoseconds url_wait{};
   // Whether the next attempt has a higher number than this.
   bool attempt_counts = true;
-  // kNone, kWell, kBackOff or kDead.
-  HostStep host = HostStep::kNone;
-  // With kBackOff and kDead: no request to the host before.
-  std::chrono::nanoseconds host_wait{};
-  // Whether host_failures has grown.
-  bool host_failed = false;
-  // Of the host from now on.
-  uint32_t host_failures = 0;
-  uint32_t host_silences = 0;
+  HostStep host = HostStep::kNone;  // of the row
 };
 
 Next WhatNext(const Attempt& attempt, const config::FetchSettings& settings);

@@ -19,33 +19,21 @@ config::FetchSettings Settings() {
   settings.retry_wait = minutes(1);
   settings.retry_growth = 3;
   settings.retry_wait_max = minutes(5);
-  settings.retry_after_max = hours(2);
-  settings.host_backoff = seconds(10);
-  settings.host_backoff_growth = 2;
-  settings.host_backoff_max = minutes(1);
-  settings.host_dead_failures = 5;
-  settings.host_dead_wait = hours(24);
   return settings;
 }
 
-Next After(FetchOutcome outcome, uint32_t attempt = 1,
-           uint32_t host_failures = 0, uint32_t host_silences = 0) {
+Next After(FetchOutcome outcome, uint32_t attempt = 1) {
   Attempt made;
   made.outcome = outcome;
   made.attempt = attempt;
-  made.host_failures = host_failures;
-  made.host_silences = host_silences;
   return WhatNext(made, Settings());
 }
 
-Next AfterStatus(int status, uint32_t attempt = 1, uint32_t host_failures = 0,
-                 std::optional<std::chrono::nanoseconds> retry_after = {}) {
+Next AfterStatus(int status, uint32_t attempt = 1) {
   Attempt made;
   made.outcome = FetchOutcome::kResponse;
   made.status = status;
   made.attempt = attempt;
-  made.host_failures = host_failures;
-  made.retry_after = retry_after;
   return WhatNext(made, Settings());
 }
 
@@ -76,10 +64,9 @@ TEST(OutcomePolicyTest, RowsStandInTheOrderOfTheirEnums) {
 
 TEST(OutcomePolicyTest, AnAnswerIsDoneAndItsHostWell) {
   for (int status : {200, 206, 301, 304}) {
-    const Next next = AfterStatus(status, 2, 3);
+    const Next next = AfterStatus(status, 2);
     EXPECT_EQ(next.url, UrlStep::kDone) << status;
     EXPECT_EQ(next.host, HostStep::kWell) << status;
-    EXPECT_FALSE(next.host_failed) << status;
   }
   for (int status : {400, 401, 403, 404, 410, 451, 501}) {
     EXPECT_EQ(AfterStatus(status).url, UrlStep::kGiveUp) << status;
@@ -124,7 +111,6 @@ TEST(OutcomePolicyTest, WithoutRobotsTxtItIsParkedUntilThatIsAskedFor) {
   Attempt made;
   made.outcome = FetchOutcome::kRobotsUnreachable;
   made.attempt = 400;
-  made.host_failures = 3;
   made.robots_wait = hours(12);
   Next next = WhatNext(made, Settings());
   EXPECT_EQ(next.url, UrlStep::kRetry);
@@ -132,7 +118,6 @@ TEST(OutcomePolicyTest, WithoutRobotsTxtItIsParkedUntilThatIsAskedFor) {
   EXPECT_FALSE(next.attempts_used_up);
   EXPECT_FALSE(next.attempt_counts);
   EXPECT_EQ(next.host, HostStep::kNone);
-  EXPECT_EQ(next.host_failures, 3u);
   made.robots_wait.reset();
   next = WhatNext(made, Settings());
   EXPECT_EQ(next.url, UrlStep::kRetry);
@@ -140,15 +125,10 @@ TEST(OutcomePolicyTest, WithoutRobotsTxtItIsParkedUntilThatIsAskedFor) {
 }
 
 TEST(OutcomePolicyTest, WithoutTlsTheHostBacksOff) {
-  const Next next = After(FetchOutcome::kTlsFailed, 1, 2, 3);
+  const Next next = After(FetchOutcome::kTlsFailed);
   EXPECT_EQ(next.url, UrlStep::kRetry);
-  EXPECT_EQ(next.host, HostStep::kBackOff);
-  EXPECT_EQ(next.host_wait, seconds(40));
-  EXPECT_EQ(next.host_failures, 3u);
-  EXPECT_EQ(next.host_silences, 3u) << "it says nothing about silence";
-  EXPECT_EQ(After(FetchOutcome::kTlsFailed, 1, 1'000'000).host,
-            HostStep::kBackOff)
-      << "over plain HTTP it may be well";
+  EXPECT_EQ(next.host, HostStep::kBackOff)
+      << "over plain HTTP it may be well: it is not dead";
   Attempt made;
   made.outcome = FetchOutcome::kTlsFailed;
   made.certificate_refused = true;
@@ -158,88 +138,23 @@ TEST(OutcomePolicyTest, WithoutTlsTheHostBacksOff) {
   EXPECT_EQ(refused.host, HostStep::kBackOff);
 }
 
-TEST(OutcomePolicyTest, AHostInTroubleBacksOffAndIsDeadInTheEnd) {
-  const Next first = After(FetchOutcome::kConnectFailed, 1, 0);
-  EXPECT_EQ(first.host, HostStep::kBackOff);
-  EXPECT_EQ(first.host_wait, seconds(10));
-  EXPECT_TRUE(first.host_failed);
-  EXPECT_EQ(After(FetchOutcome::kTimeout, 1, 2).host_wait, seconds(40));
-  EXPECT_EQ(After(FetchOutcome::kTimeout, 1, 3).host_wait, minutes(1));
-  EXPECT_EQ(After(FetchOutcome::kTimeout, 1, 3, 3).host, HostStep::kBackOff);
-  const Next dead = After(FetchOutcome::kTimeout, 1, 4, 4);
-  EXPECT_EQ(dead.host, HostStep::kDead);
-  EXPECT_EQ(dead.host_wait, hours(24));
-  EXPECT_EQ(dead.url, UrlStep::kRetry);
-  EXPECT_EQ(dead.url_wait, hours(24)) << "not before the host may be asked";
+TEST(OutcomePolicyTest, OnlySilenceIsTrouble) {
+  for (const FetchOutcome outcome :
+       {FetchOutcome::kDnsFailed, FetchOutcome::kConnectFailed,
+        FetchOutcome::kConnectionLost, FetchOutcome::kTimeout}) {
+    EXPECT_EQ(After(outcome).host, HostStep::kTrouble);
+    EXPECT_EQ(After(outcome).url, UrlStep::kRetry);
+  }
   EXPECT_EQ(After(FetchOutcome::kNoSuchHost).host, HostStep::kDead);
-}
-
-TEST(OutcomePolicyTest, AHostThatAnswersIsNeverDead) {
-  const Next next = AfterStatus(500, 1, 1'000'000);
-  EXPECT_EQ(next.host, HostStep::kBackOff);
-  EXPECT_EQ(next.host_wait, minutes(1));
-}
-
-TEST(OutcomePolicyTest, ErrorsAreNoSilences) {
-  // Nine errors, then a time-out: one silence, but a long wait.
-  const Next next = After(FetchOutcome::kTimeout, 1, 9, 0);
-  EXPECT_EQ(next.host, HostStep::kBackOff);
-  EXPECT_EQ(next.host_wait, minutes(1));
-  EXPECT_EQ(next.host_failures, 10u);
-  EXPECT_EQ(next.host_silences, 1u);
-  for (int status : {200, 404, 429, 500, 503, 999}) {
-    Attempt made;
-    made.outcome = FetchOutcome::kResponse;
-    made.status = status;
-    made.host_failures = made.host_silences = 4;
-    EXPECT_EQ(WhatNext(made, Settings()).host_silences, 0u) << status;
+  for (int status : {429, 500, 502, 503}) {
+    EXPECT_EQ(AfterStatus(status).host, HostStep::kBackOff) << status;
+    EXPECT_EQ(AfterStatus(status).url, UrlStep::kRetry) << status;
   }
-  EXPECT_EQ(AfterStatus(503, 1, 4).host_failures, 5u);
-  EXPECT_EQ(AfterStatus(200, 1, 4).host_failures, 0u);
-  EXPECT_EQ(After(FetchOutcome::kHeadTooLarge, 1, 4, 4).host_silences, 0u);
-  EXPECT_EQ(After(FetchOutcome::kInternalError, 1, 4, 4).host_silences, 4u);
-  EXPECT_EQ(
-      After(FetchOutcome::kTimeout, 1, UINT32_MAX, UINT32_MAX).host_silences,
-      UINT32_MAX);
-}
-
-TEST(OutcomePolicyTest, RetryAfterIsKeptWithAnyStatus) {
-  for (int status : {200, 301, 403, 404, 408, 413, 425, 999}) {
-    const Next next = AfterStatus(status, 1, 3, minutes(30));
-    EXPECT_EQ(next.host, HostStep::kBackOff) << status;
-    EXPECT_EQ(next.host_wait, minutes(30)) << status;
-    EXPECT_FALSE(next.host_failed) << status;
-    EXPECT_EQ(next.host_failures, 3u) << status;
-    EXPECT_EQ(next.url, AfterStatus(status).url) << status;
-    EXPECT_EQ(AfterStatus(status, 1, 3, hours(10)).host_wait, hours(2));
-  }
-  EXPECT_EQ(AfterStatus(408, 1, 0, minutes(30)).url_wait, minutes(30));
-  for (const seconds none : {seconds(0), seconds(-5)}) {
-    EXPECT_EQ(AfterStatus(200, 1, 3, none).host, HostStep::kWell);
-    EXPECT_EQ(AfterStatus(200, 1, 3, none).host_failures, 0u);
-  }
-}
-
-TEST(OutcomePolicyTest, RetryAfterIsKeptWithinItsBound) {
-  for (int status : {429, 503, 500}) {
-    const Next next = AfterStatus(status, 1, 0, minutes(30));
-    EXPECT_EQ(next.host_wait, minutes(30)) << status;
-    EXPECT_EQ(next.url_wait, minutes(30)) << status;
-  }
-  EXPECT_EQ(AfterStatus(503, 1, 0, hours(10)).host_wait, hours(2));
-  // Shorter than our own wait: ours holds.
-  EXPECT_EQ(AfterStatus(503, 1, 0, seconds(1)).host_wait, seconds(10));
-  EXPECT_EQ(AfterStatus(503, 1, 0, seconds(1)).url_wait, minutes(1));
-  // The host asked, not the URL.
-  const Next last = AfterStatus(503, 4, 0, minutes(30));
-  EXPECT_EQ(last.url, UrlStep::kGiveUp);
-  EXPECT_EQ(last.host_wait, minutes(30));
 }
 
 TEST(OutcomePolicyTest, TheSettingsHoldTogether) {
   const config::FetchSettings settings;
   EXPECT_LE(settings.retry_wait, settings.retry_wait_max);
-  EXPECT_LE(settings.host_backoff, settings.host_backoff_max);
   EXPECT_GE(settings.retry_attempts, 2);
 }
 

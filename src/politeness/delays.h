@@ -8,20 +8,48 @@
 // host: Crawl-delay, Retry-After, back-off, a multiple of the last download
 // time (Mercator).
 //
+// A host in trouble backs off, twice as long each time in a row: it asks for
+// less, or does not answer. One that does not answer so often in a row is dead:
+// it is left alone for pauses that double too, and then one URL tries it. An
+// answer of any kind ends its silence, a good one all of its trouble.
+//
 // In: settings, what is known of a host. Out: lengths and why they are so.
+// Lengths and times saturate: a site may ask for any Crawl-delay.
 // Threads: any. Cost: constant.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <string_view>
 
+#include "base/clock.h"
 #include "config/settings.h"
+#include "item/outcome_policy.h"
 
 namespace nephila::politeness {
 
 using Length = std::chrono::nanoseconds;
 using config::PolitenessSettings;
+
+// No wait is longer, 36 years, and no time later, 146 years from the boot.
+inline constexpr Length kLongest{int64_t{1} << 60};
+inline constexpr MonoTime kFarthest{Length(int64_t{1} << 62)};
+
+inline Length Bounded(Length length) {
+  return std::clamp(length, Length::zero(), kLongest);
+}
+// Bounded, both.
+inline Length Times(Length length, uint64_t n) {
+  const auto count = static_cast<uint64_t>(Bounded(length).count());
+  const auto most = static_cast<uint64_t>(kLongest.count());
+  if (n != 0 && count > most / n) return kLongest;
+  return Length(static_cast<int64_t>(count * n));
+}
+inline MonoTime After(MonoTime time, Length length) {
+  const Length wait = Bounded(length);
+  return time > kFarthest - wait ? kFarthest : time + wait;
+}
 
 // Why a host waits as long as it does: the longest of its reasons.
 enum class DelayReason : uint8_t {
@@ -49,6 +77,17 @@ struct Delay {
   }
 };
 
+// What went wrong with a host in a row, up to now.
+struct Trouble {
+  bool operator==(const Trouble&) const = default;
+
+  // As the end of a transfer says.
+  void Note(item::HostStep step, const PolitenessSettings& settings);
+
+  uint32_t failures = 0;   // no answer
+  uint32_t overloads = 0;  // an answer that asks for less
+};
+
 // What of a host decides its delay.
 struct HostPace {
   double budget = 0;  // of its domain; 0: not known, the budget of all
@@ -65,8 +104,7 @@ class DelayRules {
   Delay HostDelay(const HostPace& pace) const;
   // Of an address whose domains have this budget on average.
   Length ServerDelay(double mean_budget) const;
-  // After the n-th answer in a row, from 1, that says the host is overloaded.
-  Length BackOff(uint32_t n) const;
+  Length BackOff(const Trouble& trouble) const;
   // Whether a host that failed so often in a row is dead, and then how long it
   // is left alone before one more try.
   bool IsDead(uint32_t failures) const;

@@ -56,6 +56,9 @@ TEST(DelaysTest, TheLongestReasonCounts) {
   pace.last_download = seconds(2);
   EXPECT_EQ(rules.HostDelay(pace).length, seconds(20));
   EXPECT_EQ(rules.HostDelay(pace).reason, DelayReason::kDownloadTime);
+  pace.last_download = Length::max();
+  EXPECT_EQ(rules.HostDelay(pace).length, kLongest);
+  pace.last_download = seconds(2);
   pace.crawl_delay = seconds(7200);
   EXPECT_EQ(rules.HostDelay(pace).length, seconds(7200));
   EXPECT_EQ(rules.HostDelay(pace).reason, DelayReason::kCrawlDelay);
@@ -69,12 +72,48 @@ TEST(DelaysTest, TheMultipleOfTheDownloadTimeIsOffByDefault) {
 
 TEST(DelaysTest, BackOffDoublesUpToItsBound) {
   const DelayRules rules = Rules();
-  EXPECT_EQ(rules.BackOff(0), seconds(0));
-  EXPECT_EQ(rules.BackOff(1), minutes(1));
-  EXPECT_EQ(rules.BackOff(2), minutes(2));
-  EXPECT_EQ(rules.BackOff(6), minutes(32));
-  EXPECT_EQ(rules.BackOff(7), minutes(60));
-  EXPECT_EQ(rules.BackOff(UINT32_MAX), minutes(60));
+  EXPECT_EQ(rules.BackOff({0, 0}), seconds(0));
+  EXPECT_EQ(rules.BackOff({1, 0}), seconds(30));
+  EXPECT_EQ(rules.BackOff({0, 2}), seconds(60));
+  EXPECT_EQ(rules.BackOff({3, 4}), minutes(32));
+  EXPECT_EQ(rules.BackOff({0, 8}), minutes(60));
+  EXPECT_EQ(rules.BackOff({UINT32_MAX, UINT32_MAX}), minutes(60));
+}
+
+TEST(DelaysTest, OnlySilenceKills) {
+  const PolitenessSettings settings;
+  Trouble trouble;
+  for (int i = 0; i < 100; ++i) {
+    trouble.Note(item::HostStep::kBackOff, settings);
+  }
+  EXPECT_EQ(trouble, (Trouble{0, 100}));
+  trouble.Note(item::HostStep::kTrouble, settings);
+  trouble.Note(item::HostStep::kNone, settings);
+  EXPECT_EQ(trouble, (Trouble{1, 100}));
+  // An error is an answer.
+  trouble.Note(item::HostStep::kBackOff, settings);
+  EXPECT_EQ(trouble, (Trouble{0, 101}));
+  trouble.Note(item::HostStep::kDead, settings);
+  EXPECT_TRUE(Rules(settings).IsDead(trouble.failures));
+  trouble.Note(item::HostStep::kWell, settings);
+  EXPECT_EQ(trouble, Trouble());
+  trouble = {UINT32_MAX, UINT32_MAX};
+  trouble.Note(item::HostStep::kTrouble, settings);
+  EXPECT_EQ(trouble.failures, UINT32_MAX);
+}
+
+TEST(DelaysTest, TimesAndLengthsSaturate) {
+  EXPECT_EQ(Times(seconds(2), 3), seconds(6));
+  EXPECT_EQ(Times(seconds(2), 0), seconds(0));
+  EXPECT_EQ(Times(Length::max(), 1), kLongest);
+  EXPECT_EQ(Times(seconds(1), UINT64_MAX), kLongest);
+  EXPECT_EQ(Times(seconds(-1), 5), seconds(0));
+  const MonoTime now(seconds(5));
+  EXPECT_EQ(After(now, seconds(2)), now + seconds(2));
+  EXPECT_EQ(After(now, seconds(-2)), now);
+  EXPECT_EQ(After(now, Length::max()), now + kLongest);
+  EXPECT_EQ(After(MonoTime::max(), seconds(1)), kFarthest);
+  EXPECT_EQ(After(kFarthest, kLongest), kFarthest);
 }
 
 TEST(DelaysTest, DeadHostsAreTriedAgainAfterGrowingPauses) {

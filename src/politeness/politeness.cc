@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "politeness/politeness_impl.h"
-#include "politeness/saved_waits.h"
 
 namespace nephila::politeness {
 namespace {
@@ -22,14 +21,22 @@ std::string_view WaitsForName(WaitsFor what) {
 Explanation Politeness::Impl::Why(uint64_t key) const {
   Explanation why;
   const uint32_t number = FindHost(key);
-  if (number == kNone) return why;
+  if (number == kNone) {
+    const auto parked = parked_hosts_.find(key);
+    if (parked == parked_hosts_.end()) return why;
+    why.what = WaitsFor::kParked;
+    why.until = why.not_before = parked->second.ready_at;
+    why.reason = parked->second.reason;
+    why.trouble = parked->second.trouble;
+    return why;
+  }
   const Host& host = hosts_[number];
   const MonoTime now = clock_.Now();
   why.reason = host.reason;
   why.not_before = host.ready_at;
   why.delay = rules_.HostDelay(host.pace).length;
   why.urls = host.urls();
-  why.failures = host.failures;
+  why.trouble = host.trouble;
   if (host.place == Place::kFlight) {
     why.what = WaitsFor::kTransfer;
     why.until = now;
@@ -39,16 +46,11 @@ Explanation Politeness::Impl::Why(uint64_t key) const {
          at = hosts_[at].line_next) {
       ++why.ahead;
     }
-    const Length delay = rules_.ServerDelay(server.MeanBudget());
-    why.until = std::max(now, server.ready_at) +
-                delay * static_cast<int64_t>(why.ahead);
+    why.until = TurnAt(server, why.ahead, now);
     why.what = why.ahead > 0 || server.pending_lease != 0
                    ? WaitsFor::kServerLine
                    : (server.ready_at > now ? WaitsFor::kServerDelay
                                             : WaitsFor::kNextTake);
-  } else if (host.parked) {
-    why.what = WaitsFor::kParked;
-    why.until = host.ready_at;
   } else if (why.urls > 0) {
     why.until = std::max(now, DueOf(host));
     why.what = why.until > now ? WaitsFor::kHost : WaitsFor::kNextTake;
@@ -64,61 +66,11 @@ PolitenessStats Politeness::Impl::Stats() const {
   stats.waiting = waiting_;
   stats.in_flight = leases_.size();
   stats.hosts = hosts_.size();
+  stats.parked_hosts = parked_hosts_.size();
   stats.busy_hosts = busy_hosts_;
   stats.addresses = servers_.size();
   stats.wanted_hosts = WantedHosts();
   return stats;
-}
-
-std::string Politeness::Impl::Save() const {
-  SavedWaits waits;
-  waits.boot_id = clock_.BootId().value_or("");
-  waits.when = clock_.Now();
-  for (const auto& [key, number] : host_by_key_) {
-    const Host& host = hosts_[number];
-    const Length left = std::max(Length::zero(), host.ready_at - waits.when);
-    // Shorter ones a restart waits anyway.
-    HostPace again = host.pace;
-    again.last_download = Length::zero();
-    if (left <= rules_.HostDelay(again).length && host.failures == 0 &&
-        host.overloads == 0) {
-      continue;
-    }
-    waits.hosts.push_back(
-        {key, left, host.reason, host.failures, host.overloads});
-  }
-  std::sort(
-      waits.hosts.begin(), waits.hosts.end(),
-      [](const HostWait& a, const HostWait& b) { return a.host < b.host; });
-  return FormatWaits(waits);
-}
-
-Status Politeness::Impl::Restore(std::string_view saved) {
-  const auto waits = ParseWaits(saved);
-  if (!waits) {
-    return Unexpected(Error{ErrorCode::kCorruption,
-                            "the waits of hosts in the manifest are damaged"});
-  }
-  const MonoTime now = clock_.Now();
-  const auto boot = clock_.BootId();
-  const bool same_boot = boot.has_value() && !boot->empty() &&
-                         *boot == waits->boot_id && waits->when <= now;
-  const Length passed = same_boot ? now - waits->when : Length::zero();
-  for (const HostWait& wait : waits->hosts) {
-    if (FindHost(wait.host) != kNone) continue;
-    HostFacts facts;
-    facts.host = wait.host;
-    facts.failures = wait.failures;
-    facts.overloads = wait.overloads;
-    const uint32_t number = MakeHost(facts);
-    Host& host = hosts_[number];
-    host.contacted = true;
-    // How long a restart waits is known when it is added again.
-    WaitUntil(host, now + std::max(Length::zero(), wait.left - passed),
-              wait.reason);
-    ScheduleHost(number);
-  }
-  return {};
 }
 
 Politeness::Politeness(const Clock& clock, PolitenessOptions options)
@@ -136,8 +88,8 @@ MonoTime Politeness::NextDue() const { return impl_->NextDue(); }
 void Politeness::Contacted(uint64_t lease, MonoTime when) {
   impl_->Contacted(lease, when);
 }
-void Politeness::Done(uint64_t lease, const Outcome& outcome) {
-  impl_->Done(lease, outcome);
+Waits Politeness::Done(uint64_t lease, const Outcome& outcome) {
+  return impl_->Done(lease, outcome);
 }
 bool Politeness::WantsMore() const { return impl_->WantsMore(); }
 void Politeness::SetSpeed(double leases_per_second) {
@@ -146,12 +98,19 @@ void Politeness::SetSpeed(double leases_per_second) {
 void Politeness::TakeParked(std::vector<Parked>& parked) {
   impl_->TakeParked(parked);
 }
-void Politeness::Forget(uint64_t host) { impl_->Forget(host); }
+void Politeness::TakeNotes(std::vector<HostNote>& notes) {
+  impl_->TakeNotes(notes);
+}
+void Politeness::Forget(uint64_t host, uint64_t epoch) {
+  impl_->Forget(host, epoch);
+}
 Explanation Politeness::Why(uint64_t host) const { return impl_->Why(host); }
 PolitenessStats Politeness::stats() const { return impl_->Stats(); }
 std::string Politeness::Save() const { return impl_->Save(); }
 Status Politeness::Restore(std::string_view saved) {
   return impl_->Restore(saved);
 }
+void Politeness::Hold(const HostWait& wait) { impl_->Hold(wait); }
+void Politeness::Hold(const ServerWait& wait) { impl_->Hold(wait); }
 
 }  // namespace nephila::politeness

@@ -24,10 +24,18 @@
 //
 // Memory is bounded: hosts and URLs by settings; and what would not be leased
 // within `park_after` is not kept: Add says so at once (kLater), or it comes
-// back by TakeParked, with the time when it is due. A parked host stays, with
-// its clock, until Forget: until then its owner may not have noted that time
-// everywhere. A host without URLs stays until its wait is over. So no host
-// comes back without its clock.
+// back by TakeParked, with the time when it is due. A host without URLs stays
+// until its wait is over. One that waits longer is parked: its clock alone
+// stays, and a note (TakeNotes) says what the host's record has to say from now
+// on. URLs that were checked before the record said so come without that time;
+// when the last of them has been read, Forget. So no host comes back without
+// its clock. A note that came later, or a host that is back, makes Forget do
+// nothing: a note is as good as its epoch.
+//
+// Parked hosts take no place of others, and have a bound of their own
+// (`max_parked`). When it is reached the URLs of hosts that are not known here
+// are sent away (kLater), not refused: what is to be read before hosts can be
+// forgotten can be read.
 //
 // WantsMore: whether URLs of more hosts should be added. Polybot's rule: there
 // are to be as many hosts in memory as keep the crawl at its speed, `refill` *
@@ -38,11 +46,10 @@
 // Accounts: added = leased + parked + waiting (stats). Nothing is dropped.
 // Threads: one. Cost: O(log n) for a lease, 0.6 us with a thousand hosts in
 // memory and 1.7 us with 100 000; a host with a URL of 80 bytes and a fifth of
-// an address takes 480 bytes (`nephila bench politeness`).
+// an address takes 480 bytes, a parked one about 110 (`nephila bench
+// politeness`).
 #pragma once
 
-#include <array>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -57,15 +64,10 @@
 #include "base/result.h"
 #include "config/settings.h"
 #include "politeness/delays.h"
+#include "politeness/saved_waits.h"
+#include "politeness/server_key.h"
 
 namespace nephila::politeness {
-
-// An address; IPv4 ones as IPv6 has them (RFC 4291 s2.5.5.2).
-struct ServerKey {
-  bool operator==(const ServerKey&) const = default;
-
-  std::array<uint8_t, 16> bytes{};
-};
 
 // More addresses of a host are not looked at.
 inline constexpr size_t kMostAddresses = 8;
@@ -113,33 +115,38 @@ struct Lease {
   std::string payload;
 };
 
-// How a transfer ended, for the pace of its host.
-enum class Health : uint8_t {
-  kGood,        // the server answered
-  kOverloaded,  // it asks for less: 429, 503
-  kFailed,      // no answer: no connection, no response, a timeout
-};
-
 struct Outcome {
   // When the server was contacted: a fresh connection stood, else the first
   // byte of the answer was there. Nothing if it was not (no socket was opened);
   // a connection that failed was a contact at its end.
   std::optional<MonoTime> contact;
   MonoTime end{};  // of the transfer
-  Health health = Health::kGood;
+  // What it says about the host, by the table of item/outcome_policy.h.
+  item::HostStep host = item::HostStep::kNone;
   Length download{0};  // how long the transfer took
   Length retry_after{0};
 };
 
-// A URL that came back, and when it may come again; or, without a URL, the
-// time of a host that has none waiting.
+// What is left to wait after a transfer, for its entry in the journal.
+struct Waits {
+  HostWait host;
+  ServerWait address;
+};
+
+// A URL that came back, and when it may come again.
 struct Parked {
   uint64_t host = 0;
-  bool has_url = true;
   Kind kind = Kind::kPage;
   std::string payload;
   MonoTime due{};
-  uint32_t failures = 0;  // of the host, for its record
+};
+
+// What the record of a host has to say from now on.
+struct HostNote {
+  uint64_t host = 0;
+  uint64_t epoch = 0;     // of this note, for Forget; only in this process
+  MonoTime not_before{};  // no contact of the host
+  uint32_t failures = 0;
   uint32_t overloads = 0;
 };
 
@@ -162,7 +169,7 @@ struct Explanation {
   MonoTime not_before{};
   Length delay{0};  // of the host, as it is now
   size_t urls = 0;  // that wait
-  uint32_t failures = 0;
+  Trouble trouble;
   size_t ahead = 0;  // hosts before it in the line of its address
 };
 
@@ -184,7 +191,8 @@ struct PolitenessStats {
   uint64_t waiting = 0;  // URLs in memory that are not leased
   uint64_t in_flight = 0;
   uint64_t hosts = 0;
-  uint64_t busy_hosts = 0;  // with URLs, or in flight
+  uint64_t parked_hosts = 0;  // which are none of `hosts`
+  uint64_t busy_hosts = 0;    // with URLs, or in flight
   uint64_t addresses = 0;
   uint64_t wanted_hosts = 0;  // by the rule of WantsMore
 };
@@ -211,7 +219,7 @@ class Politeness {
   // done already.
   void Contacted(uint64_t lease, MonoTime when);
   // REQUIRES: the lease was given and not done before.
-  void Done(uint64_t lease, const Outcome& outcome);
+  Waits Done(uint64_t lease, const Outcome& outcome);
 
   bool WantsMore() const;
   // Leases a second that the crawl aims at; 0: as many as there are.
@@ -219,18 +227,27 @@ class Politeness {
 
   // URLs that are not due for long, appended to `parked`.
   void TakeParked(std::vector<Parked>& parked);
-  // The owner has noted a parked host's time wherever it comes back from.
-  void Forget(uint64_t host);
+  // Notes for records, appended to `notes`; of one host in order. They come
+  // when a host is parked, leaves memory in more or less trouble than its
+  // record says, is well again, or had a long wait that was restored.
+  void TakeNotes(std::vector<HostNote>& notes);
+  // The record of the host says what the note with this epoch says, and
+  // nothing will come that was checked before it did.
+  void Forget(uint64_t host, uint64_t epoch);
 
   Explanation Why(uint64_t host) const;
   PolitenessStats stats() const;
 
   // The waits that last longer than those of a restart, for a manifest; and
-  // again, into an object that is new. Lengths, not times: the time since Save
-  // counts only if the machine did not start anew. kCorruption for what was
-  // not saved.
+  // again, into an object that is new. The time since Save counts only if the
+  // machine did not start anew. kCorruption for what was not saved.
   std::string Save() const;
   Status Restore(std::string_view saved);
+  // Waits from the journal, in its order, after Restore and before any Add:
+  // from now on, so what has passed since is the caller's to take off. The
+  // longest wait holds, and what the last says of failures.
+  void Hold(const HostWait& wait);
+  void Hold(const ServerWait& wait);
 
  private:
   class Impl;

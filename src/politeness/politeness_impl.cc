@@ -44,16 +44,19 @@ uint32_t Politeness::Impl::FindHost(uint64_t key) const {
   return found == host_by_key_.end() ? kNone : found->second;
 }
 
-uint32_t Politeness::Impl::MakeHost(const HostFacts& facts) {
+uint32_t Politeness::Impl::MakeHost(uint64_t key) {
   const uint32_t number = hosts_.Add();
+  hosts_[number].key = key;
+  host_by_key_.emplace(key, number);
+  return number;
+}
+
+uint32_t Politeness::Impl::MakeHost(const HostFacts& facts) {
+  const uint32_t number = MakeHost(facts.host);
   Host& host = hosts_[number];
-  host.key = facts.host;
-  host.failures = facts.failures;
-  host.overloads = facts.overloads;
+  host.trouble = host.recorded = {facts.failures, facts.overloads};
   // A record that names any of these was made after a contact.
-  host.contacted = facts.failures > 0 || facts.overloads > 0 ||
-                   facts.not_before != MonoTime();
-  host_by_key_.emplace(facts.host, number);
+  host.contacted = host.trouble != Trouble() || facts.not_before != MonoTime();
   return number;
 }
 
@@ -110,10 +113,9 @@ void Politeness::Impl::TakeFacts(uint32_t number, const HostFacts& facts) {
   const bool is_new = host.server_count == 0;
   if (is_new) {
     host.domain = facts.domain;
-    if (options_.site_delay) {
-      const auto delay = options_.site_delay(facts);
-      host.pace.site_delay = delay.value_or(Length(-1));
-    }
+    host.pace.site_delay = SiteDelay(facts);
+    if (host.held) host.recorded = {facts.failures, facts.overloads};
+    host.held = false;
   } else if (facts.budget != host.pace.budget) {
     // Counted anew where it is.
     ClearAddresses(host);
@@ -121,22 +123,28 @@ void Politeness::Impl::TakeFacts(uint32_t number, const HostFacts& facts) {
   host.pace.budget = facts.budget;
   host.pace.crawl_delay = facts.crawl_delay;
   SetAddresses(host, facts.addresses);
-  host.not_before = std::max(host.not_before, facts.not_before);
-  WaitUntil(host, facts.not_before, DelayReason::kNotBefore);
+  host.not_before =
+      std::max(host.not_before, std::min(facts.not_before, kFarthest));
+  WaitUntil(host, host.not_before, DelayReason::kNotBefore);
   // What is known now may ask for a longer wait than what was known then.
   const Delay delay = rules_.HostDelay(host.pace);
   if (host.last_end != MonoTime()) {
-    WaitUntil(host, host.last_end + delay.length, delay.reason);
+    WaitUntil(host, After(host.last_end, delay.length), delay.reason);
   } else if (options_.restarted) {
-    WaitUntil(host, start_ + delay.length, DelayReason::kRestart);
+    WaitUntil(host, After(start_, delay.length), DelayReason::kRestart);
   }
+}
+
+Length Politeness::Impl::SiteDelay(const HostFacts& facts) const {
+  if (!options_.site_delay) return Length(-1);
+  return options_.site_delay(facts).value_or(Length(-1));
 }
 
 MonoTime Politeness::Impl::FirstRobotsDue(const Host& host) const {
   if (host.contacted) return host.ready_at;
   // The process before may have asked for it just before it ended.
   const MonoTime floor = options_.restarted
-                             ? start_ + rules_.HostDelay(host.pace).length
+                             ? After(start_, rules_.HostDelay(host.pace).length)
                              : MonoTime();
   return std::max(floor, host.not_before);
 }
@@ -158,41 +166,80 @@ MonoTime Politeness::Impl::TurnOf(const Host& host, Kind kind,
   }
   size_t before = urgent ? host.urgent.size() : host.urls();
   if (host.place == Place::kFlight) ++before;
-  return std::max(now, host.ready_at) + delay * static_cast<int64_t>(before);
+  return After(std::max(now, host.ready_at), Times(delay, before));
+}
+
+MonoTime Politeness::Impl::NextAway(MonoTime from, MonoTime& later_until,
+                                    Length delay) {
+  later_until = std::max(from, After(later_until, delay));
+  return later_until;
 }
 
 Added Politeness::Impl::Add(const HostFacts& facts, Kind kind,
                             std::string payload) {
   const MonoTime now = clock_.Now();
-  uint32_t number = FindHost(facts.host);
-  const bool is_new = number == kNone;
   const PolitenessSettings& settings = options_.settings;
-  if (waiting_ >= static_cast<uint64_t>(settings.max_urls) ||
-      (is_new && hosts_.size() >= static_cast<uint64_t>(settings.max_hosts))) {
+  const uint32_t known = FindHost(facts.host);
+  const auto parked =
+      known == kNone ? parked_hosts_.find(facts.host) : parked_hosts_.end();
+  if (parked != parked_hosts_.end()) {
+    if (const auto later = AddParked(parked->second, facts, kind, now)) {
+      return *later;
+    }
+  }
+  if (waiting_ >= static_cast<uint64_t>(settings.max_urls)) {
     return {AddOutcome::kFull, {}};
   }
-  if (is_new) number = MakeHost(facts);
+  if (known != kNone) {
+    TakeFacts(known, facts);
+    return AddTo(known, kind, std::move(payload));
+  }
+  if (hosts_.size() >= static_cast<uint64_t>(settings.max_hosts)) {
+    return {AddOutcome::kFull, {}};
+  }
+  if (parked != parked_hosts_.end()) {
+    const uint64_t epoch = parked->second.epoch;
+    const uint32_t number = Unpark(parked);
+    TakeFacts(number, facts);
+    const Added added = AddTo(number, kind, std::move(payload));
+    // What came with it makes it wait for longer.
+    if (added.outcome != AddOutcome::kTaken) {
+      MoveToParked(number).epoch = epoch;
+    }
+    return added;
+  }
+  if (parked_hosts_.size() >= static_cast<uint64_t>(settings.max_parked)) {
+    return {AddOutcome::kLater, After(now, Times(settings.park_after, 2))};
+  }
+  const uint32_t number = MakeHost(facts);
   TakeFacts(number, facts);
+  MonoTime turn{};
+  const uint32_t server = BestServer(hosts_[number], now, turn);
+  Added added{AddOutcome::kLater, {}};
+  if (turn > After(now, settings.park_after)) {
+    added.due = NextAwayAt(servers_[server], turn, now);
+  } else {
+    added = AddTo(number, kind, std::move(payload));
+  }
+  // Its owner has the clock of a host that came with it.
+  if (added.outcome != AddOutcome::kTaken) DropHost(number);
+  return added;
+}
+
+Added Politeness::Impl::AddTo(uint32_t number, Kind kind, std::string payload) {
+  const MonoTime now = clock_.Now();
   Host& host = hosts_[number];
   const MonoTime turn = TurnOf(host, kind, now);
-  if (turn > now + settings.park_after) {
-    // One behind the other, so that they do not come back all at once.
+  if (turn > After(now, options_.settings.park_after)) {
     const Length delay = rules_.HostDelay(host.pace).length;
-    const MonoTime due =
-        kind == Kind::kPage ? std::max(turn, host.later_until + delay) : turn;
-    if (kind == Kind::kPage) host.later_until = due;
-    // Its owner has the clock of a host that came with it.
-    if (is_new) {
-      DropHost(number);
-    } else {
-      ScheduleHost(number);
-    }
-    return {AddOutcome::kLater, due};
+    ScheduleHost(number);
+    return {AddOutcome::kLater, kind == Kind::kPage
+                                    ? NextAway(turn, host.later_until, delay)
+                                    : turn};
   }
   if (host.urls() == 0 && host.place == Place::kHeap) ++busy_hosts_;
   (kind == Kind::kPage ? host.pages : host.urgent)
       .Push({kind, std::move(payload)});
-  host.parked = false;
   ++waiting_;
   ++added_;
   ScheduleHost(number);
@@ -201,7 +248,7 @@ Added Politeness::Impl::Add(const HostFacts& facts, Kind kind,
 
 void Politeness::Impl::Update(const HostFacts& facts) {
   const uint32_t number = FindHost(facts.host);
-  if (number == kNone) return;
+  if (number == kNone) return;  // what is parked learns it with its next URL
   TakeFacts(number, facts);
   ScheduleHost(number);
 }
@@ -209,93 +256,45 @@ void Politeness::Impl::Update(const HostFacts& facts) {
 void Politeness::Impl::ScheduleHost(uint32_t number) {
   const Host& host = hosts_[number];
   if (host.place != Place::kHeap) return;
-  if (host.urls() > 0) {
-    host_heap_.Put(number, DueOf(host));
-  } else if (host.parked) {
-    host_heap_.Remove(number);
-  } else {
-    host_heap_.Put(number, host.ready_at);
-  }
-}
-
-void Politeness::Impl::Park(uint32_t number, MonoTime from) {
-  Host& host = hosts_[number];
-  const Length delay = rules_.HostDelay(host.pace).length;
-  if (host.urls() == 0) {
-    parked_.push_back({host.key,
-                       false,
-                       Kind::kPage,
-                       {},
-                       from,
-                       host.failures,
-                       host.overloads});
-  } else if (host.place == Place::kHeap) {
-    --busy_hosts_;
-  }
-  MonoTime due = from;
-  while (host.urls() > 0) {
-    Item item = host.urgent.empty() ? host.pages.Pop() : host.urgent.Pop();
-    parked_.push_back({host.key, true, item.kind, std::move(item.payload), due,
-                       host.failures, host.overloads});
-    host.later_until = std::max(host.later_until, due);
-    due += delay;
-    --waiting_;
-    ++parked_urls_;
-  }
-  host.parked = true;
-  ScheduleHost(number);
-}
-
-void Politeness::Impl::TakeParked(std::vector<Parked>& parked) {
-  parked.insert(parked.end(), std::make_move_iterator(parked_.begin()),
-                std::make_move_iterator(parked_.end()));
-  parked_.clear();
-}
-
-void Politeness::Impl::Forget(uint64_t key) {
-  const uint32_t number = FindHost(key);
-  if (number == kNone || !hosts_[number].parked) return;
-  hosts_[number].parked = false;
-  if (hosts_[number].place == Place::kHeap) DropHost(number);
+  host_heap_.Put(number, host.urls() > 0 ? DueOf(host) : host.ready_at);
 }
 
 void Politeness::Impl::SetPace(Host& host, const Outcome& outcome) {
-  switch (outcome.health) {
-    case Health::kGood:
-      host.failures = host.overloads = 0;
-      break;
-    case Health::kOverloaded:
-      host.failures = 0;
-      ++host.overloads;
-      break;
-    case Health::kFailed:
-      ++host.failures;
-      break;
-  }
-  host.pace.last_download = std::max(outcome.download, Length::zero());
+  host.trouble.Note(outcome.host, options_.settings);
+  host.pace.last_download = Bounded(outcome.download);
   Delay delay = rules_.HostDelay(host.pace);
   delay.AtLeast(rules_.RetryAfter(outcome.retry_after),
                 DelayReason::kRetryAfter);
-  delay.AtLeast(rules_.BackOff(host.overloads), DelayReason::kBackOff);
-  delay.AtLeast(rules_.DeadPause(host.failures), DelayReason::kDeadHost);
+  if (outcome.host != item::HostStep::kNone) {
+    delay.AtLeast(rules_.BackOff(host.trouble), DelayReason::kBackOff);
+    delay.AtLeast(rules_.DeadPause(host.trouble.failures),
+                  DelayReason::kDeadHost);
+  }
   host.last_end = outcome.end;
-  WaitUntil(host, outcome.end + delay.length, delay.reason);
-  cycle_s_ +=
-      kCycleWeight * (Seconds(delay.length + outcome.download) - cycle_s_);
+  WaitUntil(host, After(outcome.end, delay.length), delay.reason);
+  // Hosts that wait for longer are not in memory.
+  if (delay.length > options_.settings.park_after) return;
+  cycle_s_ += kCycleWeight *
+              (Seconds(delay.length + host.pace.last_download) - cycle_s_);
 }
 
-void Politeness::Impl::Done(uint64_t lease, const Outcome& outcome) {
+Waits Politeness::Impl::Done(uint64_t lease, const Outcome& outcome) {
   const auto found = leases_.find(lease);
   NEPHILA_CHECK(found != leases_.end());
   const auto [host_number, server_number, contacted] = found->second;
   leases_.erase(found);
+  const MonoTime now = clock_.Now();
+  Waits waits;
   Server& server = servers_[server_number];
+  const bool was_open = IsOpen(server);
   --server.in_flight;
   if (outcome.contact.has_value()) {
     NoteContact(server, lease, *outcome.contact);
   } else if (server.pending_lease == lease) {
     server.pending_lease = 0;
   }
+  NoteInterval(server, was_open, now);
+  waits.address = {server.key, Bounded(server.ready_at - now)};
   ScheduleServer(server_number);
   DropServerIfDone(server_number);
 
@@ -304,16 +303,25 @@ void Politeness::Impl::Done(uint64_t lease, const Outcome& outcome) {
   host.line_server = kNone;
   if (host.urls() == 0) --busy_hosts_;
   if (contacted || outcome.contact.has_value() ||
-      outcome.health != Health::kGood) {
+      (outcome.host != item::HostStep::kNone &&
+       outcome.host != item::HostStep::kWell)) {
     // One that could not even be tried is not tried again at once either.
     host.contacted = true;
     SetPace(host, outcome);
   }
-  if (DueOf(host) > clock_.Now() + options_.settings.park_after) {
-    Park(host_number, host.ready_at);
-  } else {
-    ScheduleHost(host_number);
+  waits.host = WaitOf(host, now);
+  if (DueOf(host) > After(now, options_.settings.park_after)) {
+    if (host.urls() > 0) SendAway(host_number, host.ready_at);
+    Leave(host_number);
+    return waits;
   }
+  if (host.trouble == Trouble() && host.recorded != Trouble()) {
+    // It is well, and its record should not say otherwise for long.
+    host.recorded = {};
+    Note(host.key, host.ready_at, host.trouble);
+  }
+  ScheduleHost(host_number);
+  return waits;
 }
 
 void Politeness::Impl::NoteLeases(size_t count, MonoTime now) {

@@ -1,14 +1,16 @@
 // Politeness::Impl: both heaps and what is in them. For politeness.cc; the
 // contract is that of Politeness.
 //
-// A host is in the host heap while it waits and has URLs, or to be dropped
-// when its wait is over; in the line of a server when it is due; or in flight.
+// A host is in the host heap while it waits and has URLs, or to leave when its
+// wait is over; in the line of a server when it is due; or in flight. Parked
+// hosts are apart (politeness_parking.cc).
 // A server is in the server heap if it may be contacted at a time that is
 // known and somebody is in its line, or to be dropped.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -34,15 +36,18 @@ class Politeness::Impl {
   void Take(size_t max, std::vector<Lease>& leases);
   MonoTime NextDue() const;
   void Contacted(uint64_t lease, MonoTime when);
-  void Done(uint64_t lease, const Outcome& outcome);
+  Waits Done(uint64_t lease, const Outcome& outcome);
   bool WantsMore() const;
   void SetSpeed(double speed) { speed_ = speed; }
   void TakeParked(std::vector<Parked>& parked);
-  void Forget(uint64_t key);
+  void TakeNotes(std::vector<HostNote>& notes);
+  void Forget(uint64_t key, uint64_t epoch);
   Explanation Why(uint64_t key) const;
   PolitenessStats Stats() const;
   std::string Save() const;
   Status Restore(std::string_view saved);
+  void Hold(const HostWait& wait);
+  void Hold(const ServerWait& wait);
 
  private:
   struct LeaseInfo {
@@ -70,8 +75,12 @@ class Politeness::Impl {
 
   // Hosts.
   uint32_t FindHost(uint64_t key) const;
+  uint32_t MakeHost(uint64_t key);
   uint32_t MakeHost(const HostFacts& facts);
   void DropHost(uint32_t host);
+  Added AddTo(uint32_t host, Kind kind, std::string payload);
+  // When a page that is sent away now should come again: behind those before.
+  static MonoTime NextAway(MonoTime from, MonoTime& later_until, Length delay);
   void TakeFacts(uint32_t host, const HostFacts& facts);
   void SetAddresses(Host& host, std::span<const ServerKey> addresses);
   void ClearAddresses(Host& host);
@@ -83,8 +92,24 @@ class Politeness::Impl {
   // When a URL that is added now would have its turn.
   MonoTime TurnOf(const Host& host, Kind kind, MonoTime now) const;
   void ScheduleHost(uint32_t host);
-  void Park(uint32_t host, MonoTime from);
   void SetPace(Host& host, const Outcome& outcome);
+  Length SiteDelay(const HostFacts& facts) const;
+
+  // Parking.
+  using ParkedHosts = std::unordered_map<uint64_t, ParkedHost>;
+  // A URL of a parked host that is not due for long; nothing if it may be.
+  std::optional<Added> AddParked(ParkedHost& host, const HostFacts& facts,
+                                 Kind kind, MonoTime now) const;
+  // Its URLs, the first of which is due at `from`.
+  void SendAway(uint32_t host, MonoTime from);
+  // It has no URLs and goes: to the parked ones if anything is to be known of
+  // it later.
+  void Leave(uint32_t host);
+  // Among the parked ones, with the note that it had last.
+  ParkedHost& MoveToParked(uint32_t host);
+  uint32_t Unpark(ParkedHosts::iterator parked);
+  uint64_t Note(uint64_t key, MonoTime not_before, const Trouble& trouble);
+  HostWait WaitOf(const Host& host, MonoTime now) const;
 
   // Servers.
   uint32_t ServerOf(const ServerKey& key);
@@ -92,8 +117,20 @@ class Politeness::Impl {
   void RemoveDomain(uint32_t server, uint64_t domain);
   void ScheduleServer(uint32_t server);
   void DropServerIfDone(uint32_t server);
-  // When one more in its line would have its turn.
-  MonoTime TurnAt(const Server& server, MonoTime now) const;
+  // Whether a lease may be given when its wait is over.
+  bool IsOpen(const Server& server) const;
+  // It was closed before a report and may be open since.
+  void NoteInterval(Server& server, bool was_open, MonoTime now);
+  // From one lease there to the next, as far as is known: the delay, or as long
+  // as it takes until its contact is reported.
+  Length IntervalAt(const Server& server, MonoTime now) const;
+  // When somebody with so many before in its line has the turn.
+  MonoTime TurnAt(const Server& server, uint64_t before, MonoTime now) const;
+  // Of its addresses the one whose turn comes first.
+  uint32_t BestServer(const Host& host, MonoTime now, MonoTime& turn) const;
+  // When a host that is sent away from a long line should come again: one
+  // behind the other, so that they do not come back all at once.
+  MonoTime NextAwayAt(Server& server, MonoTime turn, MonoTime now) const;
   void EnterLine(uint32_t host, MonoTime now);
   bool HeadIsDue(uint32_t server, MonoTime now);
   Lease GiveLease(uint32_t server);
@@ -110,12 +147,15 @@ class Politeness::Impl {
   Slots<Host> hosts_;
   Slots<Server> servers_;
   std::unordered_map<uint64_t, uint32_t> host_by_key_;
+  ParkedHosts parked_hosts_;
   std::unordered_map<ServerKey, uint32_t, ServerKeyHash> server_by_key_;
   std::unordered_map<DomainAt, DomainHosts, DomainAtHash> domains_;
   std::unordered_map<uint64_t, LeaseInfo> leases_;
   TimedHeap host_heap_;
   TimedHeap server_heap_;
   std::vector<Parked> parked_;
+  std::vector<HostNote> notes_;
+  uint64_t next_epoch_ = 1;
   uint64_t next_lease_ = 1;
   uint64_t waiting_ = 0;
   uint64_t busy_hosts_ = 0;

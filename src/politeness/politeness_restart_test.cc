@@ -27,17 +27,22 @@ class PolitenessRestartTest : public ::testing::Test {
     politeness_->Take(100, leases);
     return leases;
   }
-  void Finish(const Lease& lease, Health health, Length retry_after) {
+  Waits Finish(const Lease& lease, HostStep step, Length retry_after) {
     Outcome outcome;
     outcome.contact = outcome.end = clock_.Now();
-    outcome.health = health;
+    outcome.host = step;
     outcome.retry_after = retry_after;
-    politeness_->Done(lease.id, outcome);
+    return politeness_->Done(lease.id, outcome);
+  }
+  std::vector<HostNote> TakeNotes() {
+    std::vector<HostNote> notes;
+    politeness_->TakeNotes(notes);
+    return notes;
   }
   // A host that asked for an hour of rest.
   std::string SavedHour() {
     politeness_->Add(TestHost(7).facts(), Kind::kPage, "");
-    Finish(Take().at(0), Health::kOverloaded, std::chrono::hours(1));
+    Finish(Take().at(0), HostStep::kBackOff, std::chrono::hours(1));
     return politeness_->Save();
   }
   MonoTime DueOf(uint64_t host) {
@@ -120,11 +125,114 @@ TEST_F(PolitenessRestartTest, AWaitThatIsNearlyOverIsThatOfARestart) {
 
 TEST_F(PolitenessRestartTest, FailuresAreRemembered) {
   politeness_->Add(TestHost(7).facts(), Kind::kPage, "");
-  Finish(Take().at(0), Health::kFailed, Length::zero());
+  Finish(Take().at(0), HostStep::kTrouble, Length::zero());
   const std::string saved = politeness_->Save();
   Start(true);
   EXPECT_OK(politeness_->Restore(saved));
-  EXPECT_EQ(politeness_->Why(7).failures, 1U);
+  EXPECT_EQ(politeness_->Why(7).trouble.failures, 1U);
+}
+
+TEST_F(PolitenessRestartTest, ALongWaitIsNotedAgain) {
+  // The process may have ended before its record had it.
+  const std::string saved = SavedHour();
+  EXPECT_EQ(TakeNotes().size(), 1U);
+  Start(true);
+  EXPECT_OK(politeness_->Restore(saved));
+  const auto notes = TakeNotes();
+  ASSERT_EQ(notes.size(), 1U);
+  EXPECT_EQ(notes[0].host, 7U);
+  EXPECT_EQ(notes[0].not_before, clock_.Now() + hours(1));
+  EXPECT_EQ(notes[0].overloads, 1U);
+  politeness_->Forget(7, notes[0].epoch);
+  EXPECT_EQ(politeness_->stats().parked_hosts, 0U);
+}
+
+TEST_F(PolitenessRestartTest, ATransferEndsWithWhatIsLeftToWait) {
+  PolitenessOptions options;
+  options.settings.server_delay = seconds(3);
+  politeness_ = std::make_unique<Politeness>(clock_, std::move(options));
+  politeness_->Add(TestHost(7, {9}).facts(), Kind::kPage, "");
+  const Lease lease = Take().at(0);
+  Outcome outcome;
+  outcome.contact = clock_.Now();
+  clock_.Advance(seconds(1));
+  outcome.end = clock_.Now();
+  outcome.host = HostStep::kTrouble;
+  outcome.retry_after = minutes(2);
+  clock_.Advance(milliseconds(100));
+  const Waits waits = politeness_->Done(lease.id, outcome);
+  EXPECT_EQ(waits.host, (HostWait{7, minutes(2) - milliseconds(100),
+                                  DelayReason::kRetryAfter, 1, 0}));
+  EXPECT_EQ(waits.address, (ServerWait{ServerNumber(9), milliseconds(1900)}));
+}
+
+TEST_F(PolitenessRestartTest, WaitsOfTheJournalHold) {
+  Start(true);
+  politeness_->Hold({7, minutes(2), DelayReason::kRetryAfter, 0, 1});
+  politeness_->Hold({8, hours(3), DelayReason::kDeadHost, 4, 0});
+  politeness_->Hold({9, seconds(0), DelayReason::kHostDelay, 0, 0});
+  EXPECT_EQ(politeness_->stats().hosts, 1U);
+  const auto notes = TakeNotes();
+  ASSERT_EQ(notes.size(), 1U);
+  EXPECT_EQ(notes[0].host, 8U);
+  EXPECT_EQ(notes[0].failures, 4U);
+  const MonoTime now = clock_.Now();
+  EXPECT_EQ(DueOf(8), now + hours(3));
+  politeness_->Add(TestHost(7).facts(), Kind::kPage, "");
+  EXPECT_EQ(politeness_->Why(7).until, now + minutes(2));
+  EXPECT_EQ(politeness_->Why(7).reason, DelayReason::kRetryAfter);
+  EXPECT_EQ(politeness_->Why(7).trouble.overloads, 1U);
+}
+
+TEST_F(PolitenessRestartTest, TheLongestWaitHoldsAndTheLastCount) {
+  const std::string saved = SavedHour();
+  Start(true);
+  EXPECT_OK(politeness_->Restore(saved));
+  // After the manifest it answered, an entry of the journal says.
+  politeness_->Hold({7, seconds(40), DelayReason::kHostDelay, 0, 0});
+  EXPECT_EQ(politeness_->Why(7).until, clock_.Now() + hours(1));
+  EXPECT_EQ(politeness_->Why(7).trouble, Trouble());
+  const auto notes = TakeNotes();
+  ASSERT_EQ(notes.size(), 2U);
+  EXPECT_EQ(notes[1].overloads, 0U);
+  politeness_->Forget(7, notes[0].epoch);
+  EXPECT_EQ(politeness_->stats().parked_hosts, 1U);
+}
+
+TEST_F(PolitenessRestartTest, ARecordThatSaysMoreThanTheJournalIsPutRight) {
+  Start(true);
+  politeness_->Hold({7, seconds(60), DelayReason::kHostDelay, 0, 0});
+  TestHost host(7);
+  host.failures = 3;  // of before: that it is well did not come to its record
+  politeness_->Add(host.facts(), Kind::kPage, "");
+  EXPECT_EQ(politeness_->Why(7).trouble, Trouble());
+  clock_.Advance(seconds(60));
+  Finish(Take().at(0), HostStep::kWell, Length::zero());
+  const auto notes = TakeNotes();
+  ASSERT_EQ(notes.size(), 1U);
+  EXPECT_EQ(notes[0].failures, 0U);
+}
+
+TEST_F(PolitenessRestartTest, AddressesAreHeld) {
+  PolitenessOptions options;
+  options.settings.host_delay = seconds(0);
+  politeness_ = std::make_unique<Politeness>(clock_, options);
+  politeness_->Hold({ServerNumber(1), seconds(20)});
+  politeness_->Hold({ServerNumber(1), seconds(10)});
+  const std::string saved = politeness_->Save();
+  politeness_ = std::make_unique<Politeness>(clock_, options);
+  EXPECT_OK(politeness_->Restore(saved));
+  politeness_->Add(TestHost(1).facts(), Kind::kPage, "");
+  clock_.Advance(seconds(19));
+  EXPECT_TRUE(Take().empty());
+  clock_.Advance(seconds(1));
+  EXPECT_EQ(Take().size(), 1U);
+  // One that nobody comes to goes with its wait.
+  politeness_->Hold({ServerNumber(2), seconds(5)});
+  EXPECT_EQ(politeness_->stats().addresses, 2U);
+  clock_.Advance(seconds(5));
+  Take();
+  EXPECT_EQ(politeness_->stats().addresses, 1U);
 }
 
 TEST_F(PolitenessRestartTest, WaitsComeBackAsTheyWereSaved) {
@@ -133,6 +241,7 @@ TEST_F(PolitenessRestartTest, WaitsComeBackAsTheyWereSaved) {
   waits.when = clock_.Now();
   waits.hosts = {{1, seconds(90), DelayReason::kCrawlDelay, 0, 2},
                  {UINT64_MAX, seconds(0), DelayReason::kDeadHost, 5, 0}};
+  waits.servers = {{ServerNumber(9), seconds(3)}};
   const std::string bytes = FormatWaits(waits);
   EXPECT_EQ(ParseWaits(bytes), waits);
   for (size_t size = 0; size < bytes.size(); ++size) {

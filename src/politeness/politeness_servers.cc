@@ -14,7 +14,9 @@ uint32_t Politeness::Impl::ServerOf(const ServerKey& key) {
   at->second = servers_.Add();
   Server& server = servers_[at->second];
   server.key = key;
-  if (options_.restarted) server.ready_at = start_ + rules_.ServerDelay(0);
+  if (options_.restarted) {
+    server.ready_at = After(start_, rules_.ServerDelay(0));
+  }
   return at->second;
 }
 
@@ -44,11 +46,8 @@ void Politeness::Impl::RemoveDomain(uint32_t number, uint64_t domain) {
 
 void Politeness::Impl::ScheduleServer(uint32_t number) {
   const Server& server = servers_[number];
-  const bool open = server.pending_lease == 0 &&
-                    server.in_flight < static_cast<uint64_t>(
-                                           options_.settings.server_in_flight);
   const bool unused = server.hosts == 0 && server.in_flight == 0;
-  if (open && (server.line_size > 0 || unused)) {
+  if (IsOpen(server) && (server.line_size > 0 || unused)) {
     server_heap_.Put(number, server.ready_at);
   } else {
     server_heap_.Remove(number);
@@ -67,30 +66,69 @@ void Politeness::Impl::DropServerIfDone(uint32_t number) {
   servers_.Remove(number);
 }
 
-MonoTime Politeness::Impl::TurnAt(const Server& server, MonoTime now) const {
-  const Length delay = rules_.ServerDelay(server.MeanBudget());
-  const int64_t before = server.line_size + (server.pending_lease != 0 ? 1 : 0);
-  return std::max(now, server.ready_at) + delay * before;
+bool Politeness::Impl::IsOpen(const Server& server) const {
+  return server.pending_lease == 0 &&
+         server.in_flight <
+             static_cast<uint64_t>(options_.settings.server_in_flight);
 }
 
-void Politeness::Impl::EnterLine(uint32_t number, MonoTime now) {
-  Host& host = hosts_[number];
-  // Of its addresses the one whose turn comes first.
-  uint32_t best = host.servers[0];
-  MonoTime turn = TurnAt(servers_[best], now);
-  for (size_t i = 1; i < host.server_count; ++i) {
-    const MonoTime other = TurnAt(servers_[host.servers[i]], now);
-    if (other < turn) {
+void Politeness::Impl::NoteInterval(Server& server, bool was_open,
+                                    MonoTime now) {
+  if (was_open || !IsOpen(server)) return;
+  const Length took = std::max(now, server.ready_at) - server.leased_at;
+  // The last few leases count.
+  server.interval = server.interval == Length::zero()
+                        ? took
+                        : server.interval + (took - server.interval) / 4;
+}
+
+Length Politeness::Impl::IntervalAt(const Server& server, MonoTime now) const {
+  const Length interval =
+      std::max(rules_.ServerDelay(server.MeanBudget()), server.interval);
+  // The one that is waited for takes longer than those before.
+  return IsOpen(server) ? interval : std::max(interval, now - server.leased_at);
+}
+
+MonoTime Politeness::Impl::TurnAt(const Server& server, uint64_t before,
+                                  MonoTime now) const {
+  const Length interval = IntervalAt(server, now);
+  MonoTime first = std::max(now, server.ready_at);
+  if (!IsOpen(server)) {
+    first = std::max(first, After(server.leased_at, interval));
+  }
+  return After(first, Times(interval, before));
+}
+
+uint32_t Politeness::Impl::BestServer(const Host& host, MonoTime now,
+                                      MonoTime& turn) const {
+  uint32_t best = kNone;
+  for (size_t i = 0; i < host.server_count; ++i) {
+    const Server& server = servers_[host.servers[i]];
+    const MonoTime other = TurnAt(server, server.line_size, now);
+    if (best == kNone || other < turn) {
       turn = other;
       best = host.servers[i];
     }
   }
-  if (turn > now + options_.settings.park_after) {
-    WaitUntil(host, turn, DelayReason::kNotBefore);
-    Park(number, turn);
+  NEPHILA_CHECK(best != kNone);
+  return best;
+}
+
+MonoTime Politeness::Impl::NextAwayAt(Server& server, MonoTime turn,
+                                      MonoTime now) const {
+  return NextAway(turn, server.away_until, IntervalAt(server, now));
+}
+
+void Politeness::Impl::EnterLine(uint32_t number, MonoTime now) {
+  MonoTime turn{};
+  const uint32_t best = BestServer(hosts_[number], now, turn);
+  Server& server = servers_[best];
+  if (turn > After(now, options_.settings.park_after)) {
+    SendAway(number, NextAwayAt(server, turn, now));
+    Leave(number);
     return;
   }
-  Server& server = servers_[best];
+  Host& host = hosts_[number];
   host.place = Place::kLine;
   host.line_server = best;
   host.line_next = kNone;
@@ -137,6 +175,7 @@ Lease Politeness::Impl::GiveLease(uint32_t number) {
   const uint64_t id = next_lease_++;
   leases_.emplace(id, LeaseInfo{host_number, number});
   server.pending_lease = id;
+  server.leased_at = clock_.Now();
   ++server.in_flight;
   ScheduleServer(number);
   return {id, host.key, server.key, item.kind, std::move(item.payload)};
@@ -146,14 +185,10 @@ void Politeness::Impl::Take(size_t max, std::vector<Lease>& leases) {
   const MonoTime now = clock_.Now();
   while (!host_heap_.empty() && host_heap_.time() <= now) {
     const uint32_t number = host_heap_.Take();
-    const Host& host = hosts_[number];
-    if (host.urls() > 0) {
+    if (hosts_[number].urls() > 0) {
       EnterLine(number, now);
-    } else if (host.failures > 0 || host.overloads > 0) {
-      // Its record has to know, or it would never be found dead.
-      Park(number, host.ready_at);
     } else {
-      DropHost(number);
+      Leave(number);
     }
   }
   size_t given = 0;
@@ -182,17 +217,20 @@ MonoTime Politeness::Impl::NextDue() const {
 void Politeness::Impl::NoteContact(Server& server, uint64_t lease,
                                    MonoTime when) {
   if (server.pending_lease == lease) server.pending_lease = 0;
-  server.ready_at =
-      std::max(server.ready_at, when + rules_.ServerDelay(server.MeanBudget()));
+  server.ready_at = std::max(
+      server.ready_at, After(when, rules_.ServerDelay(server.MeanBudget())));
 }
 
 void Politeness::Impl::Contacted(uint64_t lease, MonoTime when) {
   const auto found = leases_.find(lease);
   if (found == leases_.end()) return;  // it was done before this came
   found->second.contacted = true;
-  const uint32_t server = found->second.server;
-  NoteContact(servers_[server], lease, when);
-  ScheduleServer(server);
+  const uint32_t number = found->second.server;
+  Server& server = servers_[number];
+  const bool was_open = IsOpen(server);
+  NoteContact(server, lease, when);
+  NoteInterval(server, was_open, clock_.Now());
+  ScheduleServer(number);
 }
 
 }  // namespace nephila::politeness

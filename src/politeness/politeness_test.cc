@@ -4,74 +4,13 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "politeness/politeness_testing.h"
 
 namespace nephila::politeness {
 namespace {
-
-class PolitenessTest : public ::testing::Test {
- protected:
-  PolitenessTest() { Make(); }
-  void Make(PolitenessOptions options = {}) {
-    politeness_.emplace(clock_, std::move(options));
-  }
-  void Make(const PolitenessSettings& settings) {
-    PolitenessOptions options;
-    options.settings = settings;
-    Make(std::move(options));
-  }
-
-  Added Add(const TestHost& host, const std::string& url = "url",
-            Kind kind = Kind::kPage) {
-    return politeness_->Add(host.facts(), kind, url);
-  }
-  std::vector<Lease> Take(size_t max = 1000) {
-    std::vector<Lease> leases;
-    politeness_->Take(max, leases);
-    return leases;
-  }
-  // The one lease that is due; fails if there are others.
-  Lease TakeOne() {
-    const auto leases = Take();
-    EXPECT_EQ(leases.size(), 1U);
-    return leases.empty() ? Lease() : leases.front();
-  }
-  // A transfer that took no time, by default.
-  void Finish(const Lease& lease, Health health = Health::kGood,
-              Length retry_after = Length::zero()) {
-    Outcome outcome;
-    outcome.contact = clock_.Now();
-    outcome.end = clock_.Now();
-    outcome.health = health;
-    outcome.retry_after = retry_after;
-    politeness_->Done(lease.id, outcome);
-  }
-  std::vector<Parked> TakeParked() {
-    std::vector<Parked> parked;
-    politeness_->TakeParked(parked);
-    return parked;
-  }
-  // How long until the next lease of a host comes, in steps of `step`.
-  Length WaitForLease(Length step, Length most) {
-    Length waited{0};
-    while (waited < most) {
-      std::vector<Lease> leases = Take();
-      if (!leases.empty()) {
-        last_ = leases.front();
-        return waited;
-      }
-      clock_.Advance(step);
-      waited += step;
-    }
-    return most;
-  }
-
-  ManualClock clock_;
-  std::optional<Politeness> politeness_;
-  Lease last_;
-};
 
 TEST_F(PolitenessTest, GivesALeaseForWhatIsDue) {
   const TestHost host(7);
@@ -276,135 +215,6 @@ TEST_F(PolitenessTest, ACrawlDelayThatIsLearntLaterCountsFromTheLastTransfer) {
   EXPECT_EQ(why.reason, DelayReason::kCrawlDelay);
 }
 
-TEST_F(PolitenessTest, LongCrawlDelaysAreWaitedForOnDisk) {
-  TestHost host(7);
-  host.crawl_delay = std::chrono::hours(1);
-  Add(host, "first");
-  const MonoTime begin = clock_.Now();
-  Finish(TakeOne());
-  const Added later = Add(host, "second");
-  EXPECT_EQ(later.outcome, AddOutcome::kLater);
-  EXPECT_EQ(later.due, begin + std::chrono::hours(1));
-  // The next one comes an hour after that.
-  EXPECT_EQ(Add(host, "third").due, begin + std::chrono::hours(2));
-  const auto parked = TakeParked();
-  ASSERT_EQ(parked.size(), 1U);
-  EXPECT_FALSE(parked[0].has_url);
-  EXPECT_EQ(parked[0].due, begin + std::chrono::hours(1));
-  politeness_->Forget(7);
-  EXPECT_EQ(politeness_->stats().hosts, 0U);
-  // Its record has the time now.
-  host.not_before = parked[0].due;
-  clock_.Advance(minutes(57));
-  EXPECT_EQ(Add(host, "second").outcome, AddOutcome::kTaken);
-  EXPECT_EQ(WaitForLease(seconds(1), minutes(10)), minutes(3));
-}
-
-TEST_F(PolitenessTest, AParkedHostKeepsItsClockUntilItIsForgotten) {
-  TestHost host(7);
-  Add(host, "first");
-  Finish(TakeOne(), Health::kOverloaded, std::chrono::hours(2));
-  TakeParked();
-  clock_.Advance(minutes(30));
-  Take();
-  // An entry that was checked before comes without the time.
-  EXPECT_EQ(Add(host, "second").outcome, AddOutcome::kLater);
-  EXPECT_EQ(politeness_->Why(7).what, WaitsFor::kParked);
-  EXPECT_EQ(politeness_->Why(7).reason, DelayReason::kRetryAfter);
-}
-
-TEST_F(PolitenessTest, RetryAfterParksTheUrlsThatWait) {
-  TestHost host(7);
-  for (const char* url : {"a", "b", "c"}) Add(host, url);
-  const MonoTime begin = clock_.Now();
-  Finish(TakeOne(), Health::kOverloaded, std::chrono::hours(2));
-  const auto parked = TakeParked();
-  ASSERT_EQ(parked.size(), 2U);
-  EXPECT_EQ(parked[0].payload, "b");
-  EXPECT_EQ(parked[0].due, begin + std::chrono::hours(2));
-  EXPECT_EQ(parked[1].payload, "c");
-  EXPECT_EQ(parked[1].due, begin + std::chrono::hours(2) + seconds(40));
-  EXPECT_EQ(politeness_->stats().waiting, 0U);
-  EXPECT_EQ(politeness_->stats().parked, 2U);
-  EXPECT_TRUE(TakeParked().empty());
-}
-
-TEST_F(PolitenessTest, AShortRetryAfterIsWaitedForInMemory) {
-  PolitenessSettings settings;
-  settings.back_off = seconds(5);
-  Make(settings);
-  TestHost host(7);
-  Add(host, "a");
-  Add(host, "b");
-  Finish(TakeOne(), Health::kOverloaded, seconds(90));
-  EXPECT_EQ(WaitForLease(seconds(1), minutes(5)), seconds(90));
-}
-
-TEST_F(PolitenessTest, OverloadedHostsAreSlowedMoreAndMoreUntilTheyAreWell) {
-  PolitenessSettings settings;
-  settings.park_after = std::chrono::hours(2);
-  Make(settings);
-  TestHost host(7);
-  for (int i = 0; i < 5; ++i) Add(host);
-  Finish(TakeOne(), Health::kOverloaded);
-  EXPECT_EQ(WaitForLease(seconds(1), minutes(20)), minutes(1));
-  Finish(last_, Health::kOverloaded);
-  EXPECT_EQ(WaitForLease(seconds(1), minutes(20)), minutes(2));
-  Finish(last_);
-  EXPECT_EQ(WaitForLease(seconds(1), minutes(20)), seconds(40));
-  Finish(last_, Health::kOverloaded);
-  EXPECT_EQ(WaitForLease(seconds(1), minutes(20)), minutes(1));
-}
-
-TEST_F(PolitenessTest, DeadHostsArePausedAndTriedAgain) {
-  TestHost host(7);
-  for (int i = 0; i < 6; ++i) Add(host, std::to_string(i));
-  Finish(TakeOne(), Health::kFailed);
-  EXPECT_EQ(WaitForLease(seconds(1), minutes(5)), seconds(40));
-  Finish(last_, Health::kFailed);
-  EXPECT_EQ(WaitForLease(seconds(1), minutes(5)), seconds(40));
-  MonoTime dead = clock_.Now();
-  Finish(last_, Health::kFailed);
-  auto parked = TakeParked();
-  ASSERT_EQ(parked.size(), 3U);
-  EXPECT_EQ(parked[0].due, dead + minutes(10));
-  EXPECT_EQ(parked[0].failures, 3U);
-  EXPECT_EQ(politeness_->Why(7).reason, DelayReason::kDeadHost);
-  politeness_->Forget(7);
-  // It comes back with its record; one more failure, and it waits longer.
-  host.failures = 3;
-  host.not_before = parked[0].due;
-  clock_.Advance(minutes(10));
-  Add(host, "probe");
-  Add(host, "another");
-  dead = clock_.Now();
-  Finish(TakeOne(), Health::kFailed);
-  parked = TakeParked();
-  ASSERT_EQ(parked.size(), 1U);
-  EXPECT_EQ(parked[0].due, dead + minutes(20));
-  // An answer brings it back to life.
-  clock_.Advance(minutes(20));
-  Add(host, "probe");
-  Finish(TakeOne());
-  Add(host, "more");
-  EXPECT_EQ(WaitForLease(seconds(1), minutes(5)), seconds(40));
-}
-
-TEST_F(PolitenessTest, FailuresOfAHostWithoutUrlsGoToItsRecord) {
-  TestHost host(7);
-  Add(host);
-  Finish(TakeOne(), Health::kFailed);
-  EXPECT_TRUE(TakeParked().empty());
-  clock_.Advance(seconds(40));
-  EXPECT_TRUE(Take().empty());
-  const auto parked = TakeParked();
-  ASSERT_EQ(parked.size(), 1U);
-  EXPECT_FALSE(parked[0].has_url);
-  EXPECT_EQ(parked[0].failures, 1U);
-  politeness_->Forget(7);
-  EXPECT_EQ(politeness_->stats().hosts, 0U);
-}
-
 TEST_F(PolitenessTest, MercatorsRuleSlowsHostsThatAnswerSlowly) {
   PolitenessSettings settings;
   settings.host_delay = seconds(1);
@@ -446,26 +256,6 @@ TEST_F(PolitenessTest, SitesMayHaveTheirOwnDelay) {
   Finish(last_);
   Add(quick);
   EXPECT_EQ(WaitForLease(seconds(1), minutes(5)), seconds(10));
-}
-
-TEST_F(PolitenessTest, UrlsThatWouldWaitTooLongAreNotTaken) {
-  const TestHost host(7);
-  const MonoTime begin = clock_.Now();
-  int taken = 0;
-  while (Add(host).outcome == AddOutcome::kTaken) ++taken;
-  EXPECT_EQ(taken, 8);  // 0, 40, ... 280 s
-  // Those that are sent away come back one behind the other.
-  EXPECT_EQ(Add(host).due, begin + seconds(9 * 40));
-}
-
-TEST_F(PolitenessTest, HostsInALongLineAreParked) {
-  // An address that thousands share, a second each.
-  for (uint64_t i = 1; i <= 400; ++i) Add(TestHost(i, {9}));
-  EXPECT_EQ(Take().size(), 1U);
-  const auto parked = TakeParked();
-  EXPECT_EQ(parked.size(), 99U);
-  EXPECT_GT(parked.front().due, clock_.Now() + minutes(5));
-  EXPECT_EQ(politeness_->stats().waiting, 300U);
 }
 
 TEST_F(PolitenessTest, HostsAndUrlsInMemoryAreBounded) {
@@ -528,10 +318,15 @@ TEST_F(PolitenessTest, WantsAsManyHostsAsKeepTheSpeed) {
 }
 
 TEST_F(PolitenessTest, WantsMoreWhenATakeFoundTooLittle) {
+  // By the numbers there are hosts enough: 2 * 0.01 a second * 40 s.
+  politeness_->SetSpeed(0.01);
   Add(TestHost(1));
+  Add(TestHost(2));
+  EXPECT_EQ(politeness_->stats().wanted_hosts, 1U);
+  EXPECT_EQ(politeness_->stats().busy_hosts, 2U);
   EXPECT_EQ(Take(1).size(), 1U);
-  EXPECT_FALSE(politeness_->stats().busy_hosts == 0);
-  EXPECT_EQ(Take(1).size(), 0U);
+  EXPECT_FALSE(politeness_->WantsMore());
+  EXPECT_EQ(Take(2).size(), 1U);
   EXPECT_TRUE(politeness_->WantsMore());
 }
 
@@ -580,6 +375,68 @@ TEST_F(PolitenessTest, AHostMayMoveWhileItWaits) {
   clock_.Advance(seconds(40));
   EXPECT_EQ(TakeOne().address, ServerNumber(9));
   EXPECT_EQ(politeness_->stats().addresses, 1U);
+}
+
+TEST_F(PolitenessTest, HostsThatWaitForLongAreNotWaitedForInMemory) {
+  // What they wait says nothing about how many hosts are to be in memory.
+  politeness_->SetSpeed(1);
+  const uint64_t wanted = politeness_->stats().wanted_hosts;
+  for (uint64_t i = 1; i <= 50; ++i) Add(TestHost(i));
+  for (const Lease& lease : Take()) {
+    Finish(lease, HostStep::kBackOff, std::chrono::hours(24));
+  }
+  EXPECT_EQ(politeness_->stats().wanted_hosts, wanted);
+}
+
+TEST_F(PolitenessTest, ALineMovesAsSlowlyAsItsAddress) {
+  // It takes 50 s until a connection stands there, and only then may the next
+  // be tried: six are all that have their turn within five minutes.
+  Add(TestHost(1000, {9}));
+  const Lease slow = TakeOne();
+  clock_.Advance(seconds(50));
+  Finish(slow);
+  for (uint64_t i = 1; i <= 20; ++i) Add(TestHost(i, {9}));
+  Take(0);
+  EXPECT_EQ(politeness_->stats().waiting, 6U);
+}
+
+TEST_F(PolitenessTest, ALineMovesAsSlowlyAsWhatIsWaitedFor) {
+  // Nothing is known of the address but that it takes 100 s by now.
+  Add(TestHost(1000, {9}));
+  TakeOne();
+  clock_.Advance(seconds(100));
+  for (uint64_t i = 1; i <= 20; ++i) Add(TestHost(i, {9}));
+  Take(0);
+  EXPECT_EQ(politeness_->stats().waiting, 4U);
+}
+
+TEST_F(PolitenessTest, NoWaitIsTooLong) {
+  TestHost host(7);
+  host.crawl_delay = Length::max();
+  EXPECT_EQ(Add(host).outcome, AddOutcome::kTaken);
+  // The second would have its turn after all time.
+  for (int i = 0; i < 10; ++i) {
+    const Added later = Add(host);
+    EXPECT_EQ(later.outcome, AddOutcome::kLater);
+    EXPECT_LE(later.due, kFarthest);
+    EXPECT_GT(later.due, clock_.Now());
+  }
+  Finish(TakeOne(), HostStep::kBackOff, Length::max());
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_EQ(Add(host).outcome, AddOutcome::kLater);
+  }
+  TestHost never(8);
+  never.not_before = MonoTime::max();
+  EXPECT_EQ(Add(never).due, kFarthest);
+  TestHost odd(9);
+  odd.crawl_delay = Length::min();
+  odd.not_before = MonoTime::min();
+  EXPECT_EQ(Add(odd).outcome, AddOutcome::kTaken);
+  EXPECT_EQ(TakeOne().host, 9U);
+  const std::string saved = politeness_->Save();
+  Make();
+  EXPECT_TRUE(politeness_->Restore(saved).has_value());
+  EXPECT_EQ(Add(host).outcome, AddOutcome::kLater);
 }
 
 }  // namespace

@@ -6,14 +6,24 @@
 namespace nephila::politeness {
 namespace {
 
-constexpr uint8_t kVersion = 1;
-// No wait is longer: settings are bounded far below.
-constexpr uint64_t kMostNanoseconds = uint64_t{1} << 61;
+constexpr uint8_t kVersion = 2;
+// No time is later (delays.h), so no wait is longer.
+constexpr uint64_t kMostNanoseconds =
+    static_cast<uint64_t>(kFarthest.time_since_epoch().count());
 
 Result<Length, ReadError> ReadLength(ByteReader& reader) {
   NEPHILA_TRY(const uint64_t count, reader.Varint());
   if (count > kMostNanoseconds) return Unexpected(ReadError::kOverlong);
   return Length(static_cast<int64_t>(count));
+}
+
+Result<ServerWait, ReadError> ReadServer(ByteReader& reader) {
+  ServerWait wait;
+  for (uint8_t& byte : wait.address.bytes) {
+    NEPHILA_TRY(byte, reader.U8());
+  }
+  NEPHILA_TRY(wait.left, ReadLength(reader));
+  return wait;
 }
 
 Result<SavedWaits, ReadError> Read(ByteReader& reader) {
@@ -34,6 +44,11 @@ Result<SavedWaits, ReadError> Read(ByteReader& reader) {
     NEPHILA_TRY(wait.overloads, reader.U32());
     waits.hosts.push_back(wait);
   }
+  NEPHILA_TRY(const uint64_t servers, reader.Varint());
+  for (uint64_t i = 0; i < servers; ++i) {
+    NEPHILA_TRY(const ServerWait wait, ReadServer(reader));
+    waits.servers.push_back(wait);
+  }
   if (!reader.AtEnd()) return Unexpected(ReadError::kOverlong);
   return waits;
 }
@@ -53,6 +68,11 @@ std::string FormatWaits(const SavedWaits& waits) {
     writer.U8(static_cast<uint8_t>(wait.reason));
     writer.U32(wait.failures);
     writer.U32(wait.overloads);
+  }
+  writer.Varint(waits.servers.size());
+  for (const ServerWait& wait : waits.servers) {
+    for (const uint8_t byte : wait.address.bytes) writer.U8(byte);
+    writer.Varint(static_cast<uint64_t>(wait.left.count()));
   }
   return bytes;
 }

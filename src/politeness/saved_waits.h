@@ -1,9 +1,9 @@
-// SavedWaits: the waits of hosts as a manifest has them. Those of addresses are
-// never longer than what a restart waits anyway.
+// HostWait, ServerWait: what is left of a wait, as journal and manifests have
+// it. SavedWaits: those of a manifest.
 //
 // Lengths that are left, not times: monotonic times mean nothing after the
-// machine has started anew. With them stands when that was, by which boot.
-// One version byte; what cannot be read is refused as a whole.
+// machine has started anew. With those of a manifest stands when that was, by
+// which boot. One version byte; what cannot be read is refused as a whole.
 //
 // Threads: any. Cost: linear.
 #pragma once
@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "politeness/delays.h"
+#include "politeness/server_key.h"
 
 namespace nephila::politeness {
 
@@ -25,8 +26,15 @@ struct HostWait {
   uint64_t host = 0;
   Length left{0};
   DelayReason reason = DelayReason::kHostDelay;
-  uint32_t failures = 0;
+  uint32_t failures = 0;  // of the host in a row, as of HostFacts
   uint32_t overloads = 0;
+};
+
+struct ServerWait {
+  bool operator==(const ServerWait&) const = default;
+
+  ServerKey address;
+  Length left{0};
 };
 
 struct SavedWaits {
@@ -35,6 +43,7 @@ struct SavedWaits {
   std::string boot_id;  // empty: not known
   MonoTime when{};
   std::vector<HostWait> hosts;
+  std::vector<ServerWait> servers;
 };
 
 std::string FormatWaits(const SavedWaits& waits);

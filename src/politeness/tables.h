@@ -1,4 +1,5 @@
-// Host, Server and Fifo: what Politeness has of each host and address.
+// Host, ParkedHost, Server and Fifo: what Politeness has of each host and
+// address.
 //
 // Plain data, by small numbers (slots.h); politeness_impl.h keeps it in order.
 #pragma once
@@ -69,18 +70,33 @@ struct Host {
   Place place = Place::kHeap;
   DelayReason reason = DelayReason::kHostDelay;
   bool contacted = false;  // ever, as far as is known
-  bool parked = false;     // and not forgotten by its owner
+  bool held = false;       // by Hold, and nothing was heard of its record yet
   uint32_t line_next = kNone;
   uint32_t line_server = kNone;  // with kLine and kFlight
-  uint32_t failures = 0;         // in a row
-  uint32_t overloads = 0;        // in a row
+  Trouble trouble;
+  Trouble recorded;  // what its record says, as far as is known
 
   size_t urls() const { return urgent.size() + pages.size(); }
+};
+
+// A host that is not due for long, without URLs: its clock, until its owner has
+// it. Its record is told what it says here.
+struct ParkedHost {
+  MonoTime ready_at{};
+  MonoTime last_end{};
+  MonoTime later_until{};
+  uint64_t epoch = 0;  // of its last note
+  Trouble trouble;
+  DelayReason reason = DelayReason::kHostDelay;
 };
 
 struct Server {
   ServerKey key;
   MonoTime ready_at{};
+  MonoTime leased_at{};   // the last time
+  MonoTime away_until{};  // due time of the last host sent away from its line
+  // From a lease to when the next may be given, lately; 0: not known.
+  Length interval{0};
   // A lease was given and its contact not reported.
   uint64_t pending_lease = 0;
   uint32_t in_flight = 0;

@@ -1,0 +1,205 @@
+// The part of Politeness::Impl that is about hosts that are not due for long,
+// and about waits that outlive the process.
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "politeness/politeness_impl.h"
+#include "politeness/saved_waits.h"
+
+namespace nephila::politeness {
+
+uint64_t Politeness::Impl::Note(uint64_t key, MonoTime not_before,
+                                const Trouble& trouble) {
+  const uint64_t epoch = next_epoch_++;
+  notes_.push_back(
+      {key, epoch, not_before, trouble.failures, trouble.overloads});
+  return epoch;
+}
+
+std::optional<Added> Politeness::Impl::AddParked(ParkedHost& host,
+                                                 const HostFacts& facts,
+                                                 Kind kind,
+                                                 MonoTime now) const {
+  if (host.ready_at <= After(now, options_.settings.park_after)) {
+    return std::nullopt;
+  }
+  HostPace pace;
+  pace.budget = facts.budget;
+  pace.crawl_delay = facts.crawl_delay;
+  pace.site_delay = SiteDelay(facts);
+  const MonoTime turn =
+      std::max(host.ready_at, std::min(facts.not_before, kFarthest));
+  if (kind != Kind::kPage) return Added{AddOutcome::kLater, turn};
+  return Added{AddOutcome::kLater,
+               NextAway(turn, host.later_until, rules_.HostDelay(pace).length)};
+}
+
+void Politeness::Impl::SendAway(uint32_t number, MonoTime from) {
+  Host& host = hosts_[number];
+  const Length delay = rules_.HostDelay(host.pace).length;
+  --busy_hosts_;
+  MonoTime due = from;
+  while (host.urls() > 0) {
+    Item item = host.urgent.empty() ? host.pages.Pop() : host.urgent.Pop();
+    parked_.push_back({host.key, item.kind, std::move(item.payload), due});
+    host.later_until = std::max(host.later_until, due);
+    due = After(due, delay);
+    --waiting_;
+    ++parked_urls_;
+  }
+}
+
+void Politeness::Impl::Leave(uint32_t number) {
+  const Host& host = hosts_[number];
+  // If its wait is over and its record right, nothing is left to be known.
+  if (host.ready_at <= clock_.Now() && host.trouble == host.recorded) {
+    DropHost(number);
+    return;
+  }
+  const uint64_t key = host.key;
+  ParkedHost& parked = MoveToParked(number);
+  parked.epoch = Note(key, parked.ready_at, parked.trouble);
+}
+
+ParkedHost& Politeness::Impl::MoveToParked(uint32_t number) {
+  const Host& host = hosts_[number];
+  ParkedHost& parked = parked_hosts_[host.key];
+  parked.ready_at = host.ready_at;
+  parked.last_end = host.last_end;
+  parked.later_until = host.later_until;
+  parked.trouble = host.trouble;
+  parked.reason = host.reason;
+  DropHost(number);
+  return parked;
+}
+
+uint32_t Politeness::Impl::Unpark(ParkedHosts::iterator found) {
+  const uint32_t number = MakeHost(found->first);
+  Host& host = hosts_[number];
+  const ParkedHost& parked = found->second;
+  host.ready_at = host.not_before = parked.ready_at;
+  host.last_end = parked.last_end;
+  host.later_until = parked.later_until;
+  host.trouble = host.recorded = parked.trouble;
+  host.reason = parked.reason;
+  host.contacted = true;
+  parked_hosts_.erase(found);
+  return number;
+}
+
+void Politeness::Impl::TakeParked(std::vector<Parked>& parked) {
+  parked.insert(parked.end(), std::make_move_iterator(parked_.begin()),
+                std::make_move_iterator(parked_.end()));
+  parked_.clear();
+}
+
+void Politeness::Impl::TakeNotes(std::vector<HostNote>& notes) {
+  notes.insert(notes.end(), notes_.begin(), notes_.end());
+  notes_.clear();
+}
+
+void Politeness::Impl::Forget(uint64_t key, uint64_t epoch) {
+  const auto found = parked_hosts_.find(key);
+  if (found == parked_hosts_.end() || found->second.epoch != epoch) return;
+  parked_hosts_.erase(found);
+}
+
+HostWait Politeness::Impl::WaitOf(const Host& host, MonoTime now) const {
+  return {host.key, std::max(Length::zero(), host.ready_at - now), host.reason,
+          host.trouble.failures, host.trouble.overloads};
+}
+
+std::string Politeness::Impl::Save() const {
+  SavedWaits waits;
+  waits.boot_id = clock_.BootId().value_or("");
+  waits.when = clock_.Now();
+  waits.hosts.reserve(parked_hosts_.size());
+  for (const auto& [key, number] : host_by_key_) {
+    const Host& host = hosts_[number];
+    HostWait wait = WaitOf(host, waits.when);
+    // Shorter ones a restart waits anyway.
+    HostPace again = host.pace;
+    again.last_download = Length::zero();
+    if (wait.left <= rules_.HostDelay(again).length &&
+        host.trouble == Trouble()) {
+      continue;
+    }
+    waits.hosts.push_back(wait);
+  }
+  for (const auto& [key, host] : parked_hosts_) {
+    waits.hosts.push_back(
+        {key, std::max(Length::zero(), host.ready_at - waits.when), host.reason,
+         host.trouble.failures, host.trouble.overloads});
+  }
+  for (const auto& [key, number] : server_by_key_) {
+    const Length left = servers_[number].ready_at - waits.when;
+    if (left > rules_.ServerDelay(0)) waits.servers.push_back({key, left});
+  }
+  std::sort(
+      waits.hosts.begin(), waits.hosts.end(),
+      [](const HostWait& a, const HostWait& b) { return a.host < b.host; });
+  std::sort(waits.servers.begin(), waits.servers.end(),
+            [](const ServerWait& a, const ServerWait& b) {
+              return a.address.bytes < b.address.bytes;
+            });
+  return FormatWaits(waits);
+}
+
+Status Politeness::Impl::Restore(std::string_view saved) {
+  const auto waits = ParseWaits(saved);
+  if (!waits) {
+    return Unexpected(Error{ErrorCode::kCorruption,
+                            "the waits of hosts in the manifest are damaged"});
+  }
+  const MonoTime now = clock_.Now();
+  const auto boot = clock_.BootId();
+  const bool same_boot = boot.has_value() && !boot->empty() &&
+                         *boot == waits->boot_id && waits->when <= now;
+  const Length passed = same_boot ? now - waits->when : Length::zero();
+  for (HostWait wait : waits->hosts) {
+    wait.left = std::max(Length::zero(), wait.left - passed);
+    Hold(wait);
+  }
+  for (ServerWait wait : waits->servers) {
+    wait.left = std::max(Length::zero(), wait.left - passed);
+    Hold(wait);
+  }
+  return {};
+}
+
+void Politeness::Impl::Hold(const HostWait& wait) {
+  const MonoTime now = clock_.Now();
+  const MonoTime until = After(now, wait.left);
+  const Trouble trouble{wait.failures, wait.overloads};
+  uint32_t number = FindHost(wait.host);
+  if (const auto parked = parked_hosts_.find(wait.host);
+      parked != parked_hosts_.end()) {
+    number = Unpark(parked);
+  } else if (number == kNone) {
+    // How long a restart waits is known when it is added again.
+    if (until <= now && trouble == Trouble()) return;
+    number = MakeHost(wait.host);
+    hosts_[number].held = true;
+  }
+  Host& host = hosts_[number];
+  host.contacted = true;
+  host.trouble = trouble;
+  WaitUntil(host, until, wait.reason);
+  if (host.urls() == 0 && host.place == Place::kHeap &&
+      host.ready_at > After(now, options_.settings.park_after)) {
+    // Nobody knows whether its record was told.
+    Leave(number);
+  } else {
+    ScheduleHost(number);
+  }
+}
+
+void Politeness::Impl::Hold(const ServerWait& wait) {
+  const uint32_t number = ServerOf(wait.address);
+  Server& server = servers_[number];
+  server.ready_at = std::max(server.ready_at, After(clock_.Now(), wait.left));
+  ScheduleServer(number);
+}
+
+}  // namespace nephila::politeness
