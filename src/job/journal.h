@@ -23,7 +23,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -83,7 +82,7 @@ class Journal {
   uint64_t synced() const { return synced_; }
   // Whether the reserve was needed and is not held again yet: only ends of
   // what is in flight should be appended.
-  bool on_reserve() const { return on_reserve_; }
+  bool on_reserve() const { return reserve_.is_missing(); }
   // What Open cut off, for a line in the log.
   const std::optional<JournalCut>& cut() const { return cut_; }
 
@@ -98,15 +97,16 @@ class Journal {
 
   // The parts of Open.
   Status Restore(uint64_t from);
-  Status Rewrite(uint64_t from);
-  Status RewriteOnce(uint64_t from);
+  Result<std::unique_ptr<AsideFile>> CopyAside(uint64_t from);
   Status DropOthers(uint64_t from);
+  Status RemoveAsides();
 
-  Status Write(std::string_view bytes) NEPHILA_REQUIRES(mutex_);
-  Status BeginFile(std::string_view bytes) NEPHILA_REQUIRES(mutex_);
-  Status TryWrite(std::string_view bytes) NEPHILA_REQUIRES(mutex_);
+  // frame_ goes to the end.
+  Status Write() NEPHILA_REQUIRES(mutex_);
+  Status TryWrite() NEPHILA_REQUIRES(mutex_);
+  Status BeginFile() NEPHILA_REQUIRES(mutex_);
   Unexpected<Error> Final(Error error) NEPHILA_REQUIRES(mutex_);
-  Status FailWith(Error error) NEPHILA_EXCLUDES(mutex_);
+  Unexpected<Error> Fail(Error error) NEPHILA_EXCLUDES(mutex_);
   std::string Path(uint64_t first) const;
 
   FileSystem& fs_;
@@ -119,17 +119,16 @@ class Journal {
   Mutex sync_mutex_ NEPHILA_ACQUIRED_BEFORE(mutex_);
   Mutex mutex_;
   Reserve reserve_;
-  // Files by their first entry: the last is written to. The map also has
-  // those before that are yet to be synced; `firsts_` has all on disk.
   std::shared_ptr<OpenFile> current_ NEPHILA_GUARDED_BY(mutex_);
+  // Files before it that are yet to be synced.
   std::vector<std::shared_ptr<OpenFile>> unsynced_ NEPHILA_GUARDED_BY(mutex_);
+  // All files on disk, by their first entries.
   std::vector<uint64_t> firsts_ NEPHILA_GUARDED_BY(mutex_);
   bool new_names_ NEPHILA_GUARDED_BY(mutex_) = false;
   std::optional<Error> failure_ NEPHILA_GUARDED_BY(mutex_);
   std::string frame_ NEPHILA_GUARDED_BY(mutex_);
   std::atomic<uint64_t> next_{1};
   std::atomic<uint64_t> synced_{0};
-  std::atomic<bool> on_reserve_{false};
 };
 
 }  // namespace nephila::job

@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -60,15 +61,26 @@ class JournalReader {
   JournalReader(FileSystem& fs, std::string dir, uint64_t end)
       : fs_(&fs), dir_(std::move(dir)), end_(end) {}
 
+  struct Place {
+    std::unique_ptr<File> file;
+    uint64_t size = 0;
+    uint64_t offset = 0;
+  };
+
   // Opens the file at `file_`; false if its head is not whole.
   Result<bool> OpenFile();
-  // Passes over the frames of entries below `from`.
+  // Passes the entries below `from`.
   Status SkipTo(uint64_t from);
   // The frame at offset_: its payload, or nothing if it is not whole.
   Result<std::optional<std::string_view>> ReadEntryFrame(bool skip);
-  // At least `size` bytes from offset_ in the buffer, if the file has them.
+  Result<std::optional<std::string_view>> ReadFrameHere(uint64_t salt,
+                                                        uint32_t most);
+  // Whether the file has `size` bytes from offset_ on; they are buffered then.
   Result<bool> Fill(size_t size);
+  std::string_view Buffered(size_t size) const;
   std::string Path(uint64_t first) const;
+  // Without a head a file is not there.
+  Status PassOver(size_t file);
   Status NoteCut();
 
   FileSystem* fs_;

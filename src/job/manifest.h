@@ -76,22 +76,23 @@ class ManifestFolder {
       FileSystem& fs, std::string dir, const ManifestOptions& options);
 
   // kNoSpace: nothing has changed, call again.
-  // REQUIRES: a number above that of the newest.
+  // REQUIRES: a number above newest_number().
   Status Write(const Manifest& manifest);
 
   // Read back from disk. Newest is the newest that is whole: if the last one
-  // is damaged, the one before it. kNotFound if there is none.
+  // is damaged, the one before it; its number says which. kNotFound if there
+  // is none.
   Result<Manifest> Newest() const;
-  // The one before that; kNotFound if there is none, kCorruption if it is
-  // damaged.
+  // The one before newest_number(); kNotFound if there is none, kCorruption if
+  // it is damaged.
   Result<Manifest> Before() const;
-  // Their numbers; 0 for none.
+  // Their numbers, as of Open or the last Write; 0 for none.
   uint64_t newest_number() const { return newest_; }
   uint64_t before_number() const { return before_; }
   // What was found damaged by Open, for a line in the log.
   const std::vector<Error>& damaged() const { return damaged_; }
   // Whether the reserve was needed and is not held again yet.
-  bool on_reserve() const { return on_reserve_; }
+  bool on_reserve() const { return reserve_.is_missing(); }
 
  private:
   ManifestFolder(FileSystem& fs, std::string dir,
@@ -101,6 +102,7 @@ class ManifestFolder {
   Result<std::unique_ptr<AsideFile>> WriteAside(const std::string& path,
                                                 std::string_view bytes);
   Status Publish(const Manifest& manifest);
+  Status Finish(AsideFile& aside, uint64_t number);
   Status RemoveOthers();
   std::string Path(uint64_t number) const;
 
@@ -111,7 +113,6 @@ class ManifestFolder {
   uint64_t newest_ = 0;
   uint64_t before_ = 0;
   std::vector<Error> damaged_;
-  bool on_reserve_ = false;
   std::optional<Error> failure_;
 };
 
