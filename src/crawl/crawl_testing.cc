@@ -136,9 +136,8 @@ std::string FakeWeb::FirstEarly(nanoseconds host_delay,
   for (const FakeContact& contact : contacts) {
     const auto host = hosts.find(contact.host);
     // A transfer that is not over ends at max().
-    if (host != hosts.end() &&
-        (host->second == MonoTime::max() ||
-         contact.begin < host->second + host_delay)) {
+    if (host != hosts.end() && (host->second == MonoTime::max() ||
+                                contact.begin < host->second + host_delay)) {
       return contact.url + ": its host was asked for something " +
              std::to_string(Seconds(contact.begin - host->second)) +
              " s before";
@@ -233,8 +232,8 @@ void FakeFetcher::Start(fetch::FetchRequest request,
   transfer.handler = handler;
   const nanoseconds connect =
       transfer.reused ? nanoseconds{0} : nanoseconds{kConnectTime};
-  transfer.timer = loop_.At(transfer.begin_mono + connect,
-                            [this, id] { OnContact(id); });
+  transfer.timer =
+      loop_.At(transfer.begin_mono + connect, [this, id] { OnContact(id); });
   const bool is_new = transfers_.emplace(id, std::move(transfer)).second;
   NEPHILA_CHECK(is_new);
 }
@@ -290,8 +289,8 @@ std::unique_ptr<FetchResult> FakeFetcher::ResultOf(const Transfer& transfer) {
   result->port = request.port;
   url::Url url;
   NEPHILA_CHECK(url::Parse(request.url, nullptr, &url));
-  result->request = "GET " + std::string(url.path()) + " HTTP/1.1\r\nHost: " +
-                    request.host + "\r\n\r\n";
+  result->request = "GET " + std::string(url.path()) +
+                    " HTTP/1.1\r\nHost: " + request.host + "\r\n\r\n";
   if (answer.outcome != FetchOutcome::kResponse) return result;
   result->status = answer.status;
   result->head = HeadOf(answer);

@@ -47,9 +47,6 @@ class DispatchTest : public testing::Test {
   static constexpr uint64_t kSeed = 7;
 
   DispatchTest() {
-    auto made = net::EventLoop::Make(clock_);
-    NEPHILA_CHECK(made);
-    loop_ = *std::move(made);
     settings_.politeness.host_delay = seconds(1);
     settings_.politeness.host_delay_floor = seconds(1);
     settings_.politeness.server_delay = milliseconds(100);
@@ -140,8 +137,7 @@ class DispatchTest : public testing::Test {
     ByteReader reader(finished.links);
     while (!reader.AtEnd()) {
       parents->emplace_back();
-      links.push_back(
-          *item::ReadUrlRecord(*reader.Sized(), parents->back()));
+      links.push_back(*item::ReadUrlRecord(*reader.Sized(), parents->back()));
     }
     return links;
   }
@@ -170,8 +166,7 @@ class DispatchTest : public testing::Test {
       MustDo(stores_[i]->Sync());
       const std::string folder = job_ + "/archive" + std::to_string(i);
       for (const std::string& path : store::ArchivePaths(fs_, folder)) {
-        for (const store::ReadRecord& record :
-             store::ReadArchive(fs_, path)) {
+        for (const store::ReadRecord& record : store::ReadArchive(fs_, path)) {
           if (record.header.type() != type) continue;
           urls.emplace_back(record.header.target_uri());
         }
@@ -186,7 +181,7 @@ class DispatchTest : public testing::Test {
 
   std::string job_ = "job";
   ManualClock clock_;
-  std::unique_ptr<net::EventLoop> loop_;
+  std::unique_ptr<net::EventLoop> loop_ = Must(net::EventLoop::Make(clock_));
   MemoryFileSystem fs_;
   config::Settings settings_;
   fetch::FetchLimits limits_;

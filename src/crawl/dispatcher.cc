@@ -309,25 +309,38 @@ void Dispatcher::Pump() {
 }
 
 void Dispatcher::PumpOnce() {
-  if (!paused_) AddWhatWaited();
+  if (!paused_) {
+    AddWhatIsDue();
+    AddWhatHadNoRoom();
+  }
   std::vector<politeness::Lease> leases;
   if (!paused_ && in_flight_ < max_in_flight_) {
     politeness_.Take(max_in_flight_ - in_flight_, leases);
   }
   for (const politeness::Lease& lease : leases) Start(lease);
+  // With it hosts go that have nothing to wait for any more.
+  if (!paused_ && AddWhatHadNoRoom()) again_ = true;
   PassOnParked();
   PassOnNotes();
   AskForMore();
 }
 
-void Dispatcher::AddWhatWaited() {
+void Dispatcher::AddWhatIsDue() {
   const MonoTime now = clock_.Now();
   while (!later_.empty() && later_.begin()->first <= now) {
     const uint64_t id = later_.begin()->second;
     later_.erase(later_.begin());
     WaitForName(id);
   }
-  while (!full_.empty() && Add(full_.front())) full_.pop_front();
+}
+
+bool Dispatcher::AddWhatHadNoRoom() {
+  bool added = false;
+  while (!full_.empty() && Add(full_.front())) {
+    full_.pop_front();
+    added = true;
+  }
+  return added;
 }
 
 void Dispatcher::Start(const politeness::Lease& lease) {

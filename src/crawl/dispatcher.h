@@ -162,7 +162,8 @@ class Dispatcher {
   // to it that the next is started.
   void Pump();
   void PumpOnce();
-  void AddWhatWaited();
+  void AddWhatIsDue();
+  bool AddWhatHadNoRoom();  // whether there was any now
   void Start(const politeness::Lease& lease);
   bool KeepsConnection(const Visit& visit, const Host& host) const;
   void PassOnParked();

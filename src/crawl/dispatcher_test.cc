@@ -179,8 +179,7 @@ TEST_F(DispatcherTest, ARobotsTxtThatIsNotDueForLongWaitsHere) {
 TEST_F(DispatcherTest, ADeadHostIsNotedByItsOriginAndItsPagesAreParked) {
   settings_.politeness.dead_after = 1;
   settings_.politeness.dead_pause = minutes(30);
-  web_.Put("https://a.test:8443/0",
-           FakeFailure(FetchOutcome::kConnectFailed));
+  web_.Put("https://a.test:8443/0", FakeFailure(FetchOutcome::kConnectFailed));
   Start();
   GivePages({"https://a.test:8443/0", "https://a.test:8443/1"});
   ASSERT_TRUE(RunUntilFinished(1, minutes(1)));

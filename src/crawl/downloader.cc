@@ -158,6 +158,7 @@ void Downloader::Decide(Attempt* attempt) {
   finished.attempt = finished.next_attempt = visit.attempt;
   finished.budget = visit.budget;
   finished.crawl_delay = visit.crawl_delay;
+  finished.checked = visit.checked;
   finished.outcome = result.outcome;
   finished.status = result.status;
   finished.body_bytes = result.body.size_bytes();
@@ -288,7 +289,7 @@ void Downloader::ReadRobots(Attempt* attempt) {
   if (walk.OnResult(hop) == fetch::RobotsWalk::Step::kAsk) {
     attempt->next = walk.next();
   } else {
-    reader_.ReadRules(walk, &attempt->finished);
+    attempt->sitemaps = reader_.ReadRules(walk, &attempt->finished);
   }
 }
 
@@ -329,6 +330,9 @@ void Downloader::HandOver(Attempt attempt) {
   if (attempt.visit->kind == FetchKind::kPage && !attempt.next &&
       attempt.result->outcome == FetchOutcome::kResponse) {
     reader_.ReadPage(AsPage(*attempt.result), &attempt.finished);
+  }
+  if (!attempt.sitemaps.empty()) {
+    reader_.GiveSitemaps(attempt.sitemaps, &attempt.finished);
   }
   parts_.finished(std::move(attempt.finished));
   parts_.fetcher.Recycle(std::move(attempt.result));

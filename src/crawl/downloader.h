@@ -25,6 +25,7 @@
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
@@ -102,10 +103,11 @@ class Downloader final : private fetch::FetchHandler {
     std::optional<store::Stored> stored;
     std::string entry;  // bytes, once they are known
     FinishedVisit finished;
-    std::optional<url::Url> next;  // of a redirect that is followed here
+    std::optional<url::Url> next;       // of a redirect that is followed here
+    std::vector<std::string> sitemaps;  // of a robots.txt
   };
 
-  void OnContact(uint64_t id, MonoTime when, bool fresh);
+  void OnContact(uint64_t id, MonoTime when, bool fresh) override;
   void OnFetched(std::unique_ptr<fetch::FetchResult> result) override;
 
   // All of it, or into stuck_.

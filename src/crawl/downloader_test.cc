@@ -51,7 +51,6 @@ TEST_F(DownloaderTest, APageIsArchivedJournaledAndReadForItsLinks) {
   EXPECT_TRUE(visit.archived);
   EXPECT_FALSE(visit.retry);
   EXPECT_FALSE(visit.goes_on);
-  EXPECT_FALSE(visit.is_redirect);
   EXPECT_GT(visit.body_bytes, 100U);
 
   Texts parents;
@@ -73,9 +72,9 @@ TEST_F(DownloaderTest, APageIsArchivedJournaledAndReadForItsLinks) {
     EXPECT_EQ(link.entry, 1U);
     EXPECT_EQ(link.discovered, visit.when);
   }
-  EXPECT_EQ(visit.edges, (std::vector<reputation::DomainPair>{
-                             {DomainOf("http://a.test/"),
-                              DomainOf("http://b.test/")}}));
+  EXPECT_EQ(visit.edges,
+            (std::vector<reputation::DomainPair>{
+                {DomainOf("http://a.test/"), DomainOf("http://b.test/")}}));
   EXPECT_EQ(visit.found.links, 6U);
   EXPECT_EQ(visit.found.out, 4U);
   EXPECT_EQ(visit.found.repeated, 1U);
@@ -119,10 +118,9 @@ TEST_F(DownloaderTest, ThePlaceOfTheEntryIsThatOfTheRecords) {
         types.push_back(record.header.type());
       }
     }
-    EXPECT_EQ(types,
-              (std::vector<RecordType>{RecordType::kRequest,
-                                       RecordType::kResponse,
-                                       RecordType::kMetadata}));
+    EXPECT_EQ(types, (std::vector<RecordType>{RecordType::kRequest,
+                                              RecordType::kResponse,
+                                              RecordType::kMetadata}));
   }
 }
 
@@ -140,7 +138,7 @@ TEST_F(DownloaderTest, ARedirectIsALinkLikeAnyOther) {
   Start();
   Give(Page("http://a.test/", item::kFromSeed));
   ASSERT_TRUE(RunUntilFinished(1));
-  EXPECT_TRUE(finished_[0].is_redirect);
+  EXPECT_EQ(finished_[0].status, 301);
   EXPECT_FALSE(finished_[0].goes_on);
   Texts parents;
   const auto links = LinksOf(finished_[0], &parents);
@@ -176,6 +174,27 @@ TEST_F(DownloaderTest, LinksOfASitemapSaySo) {
   ASSERT_EQ(links.size(), 1U);
   EXPECT_EQ(links[0].flags, item::kFromSitemap);
   EXPECT_EQ(links[0].hop_path, "LLM");
+}
+
+TEST_F(DownloaderTest, WhatIsNamedAsASitemapIsReadAsOne) {
+  web_.Put("http://a.test/index.xml",
+           FakePage("<sitemapindex><sitemap><loc>http://a.test/urls.txt</loc>"
+                    "</sitemap></sitemapindex>"));
+  web_.Put("http://a.test/urls.txt",
+           FakeText("http://a.test/1\nhttp://a.test/2\n"));
+  Start();
+  Give(Page("http://a.test/index.xml", item::kIsSitemap));
+  ASSERT_TRUE(RunUntilFinished(1));
+  Texts parents;
+  const auto index = LinksOf(finished_[0], &parents);
+  ASSERT_EQ(index.size(), 1U);
+  EXPECT_EQ(index[0].flags, item::kFromSitemap | item::kIsSitemap);
+  Give(Page("http://a.test/urls.txt", index[0].flags));
+  ASSERT_TRUE(RunUntilFinished(2));
+  EXPECT_EQ(LinkUrlsOf(finished_[1]),
+            (Texts{"http://a.test/1", "http://a.test/2"}));
+  const auto pages = LinksOf(finished_[1], &parents);
+  EXPECT_EQ(pages[0].flags, item::kFromSitemap);
 }
 
 TEST_F(DownloaderTest, ARedirectToItsOwnKeyIsFollowedWithALease) {
@@ -221,7 +240,9 @@ TEST_F(DownloaderTest, RobotsTxtIsWalkedHopByHopWithLeases) {
   web_.Put("http://b.test/robots.txt", FakeRedirect("https://b.test/r.txt"));
   web_.Put("https://b.test/r.txt",
            FakeText("User-agent: *\nDisallow: /private\nCrawl-delay: 7\n"
-                    "Sitemap: http://a.test/map.xml\n"));
+                    "Sitemap: http://a.test/map.xml\n"
+                    "Sitemap: mailto:x@a.test\n"
+                    "Sitemap: /map.xml\nSitemap: http://b.test/map.gz\n"));
   Start();
   Give(Robots("http://a.test/"));
   ASSERT_TRUE(RunUntilFinished(3));
@@ -244,7 +265,20 @@ TEST_F(DownloaderTest, RobotsTxtIsWalkedHopByHopWithLeases) {
   EXPECT_EQ(last.robots_end, RobotsFetchEnd::kAnswer);
   EXPECT_EQ(last.robots_status, 200);
   EXPECT_EQ(last.robots_delay, seconds(7));
-  EXPECT_EQ(last.sitemaps, Texts{"http://a.test/map.xml"});
+  Texts parents;
+  const auto sitemaps = LinksOf(last, &parents);
+  ASSERT_EQ(sitemaps.size(), 2U);
+  EXPECT_EQ(sitemaps[0].url, "http://a.test/map.xml");
+  EXPECT_EQ(sitemaps[0].parent, "http://a.test/robots.txt");
+  EXPECT_EQ(sitemaps[0].flags, item::kFromSitemap | item::kIsSitemap);
+  EXPECT_EQ(sitemaps[0].hop_path, "LLM");
+  EXPECT_EQ(sitemaps[0].entry, 3U);
+  EXPECT_EQ(sitemaps[1].url, "http://b.test/map.gz");
+  EXPECT_EQ(sitemaps[1].ordinal, 3U);
+  EXPECT_EQ(last.found.links, 4U);
+  EXPECT_EQ(last.found.repeated, 1U);
+  EXPECT_EQ(last.found.not_crawled, (std::array<uint64_t, 4>{0, 1, 0, 0}));
+  EXPECT_EQ(last.found.out, 2U);
   const auto rules = robots::Rules::Open(last.rules);
   ASSERT_TRUE(rules.has_value());
   EXPECT_FALSE(robots::Matcher(*rules).Match("/private/x").allowed);
@@ -315,8 +349,8 @@ TEST_F(DownloaderTest, AConnectionThatWasGoneIsNoAttempt) {
   GivePages({"http://a.test/1", "http://a.test/2"});
   web_.CloseKept("a.test");
   ASSERT_TRUE(RunUntilFinished(2));
-  EXPECT_EQ(web_.Asked(), (Texts{"http://a.test/1", "http://a.test/2",
-                                 "http://a.test/2"}));
+  EXPECT_EQ(web_.Asked(),
+            (Texts{"http://a.test/1", "http://a.test/2", "http://a.test/2"}));
   EXPECT_TRUE(web_.log()[1].reused);
   EXPECT_FALSE(web_.log()[2].reused);
   EXPECT_EQ(web_.FirstEarly(seconds(1), milliseconds(100)), "");

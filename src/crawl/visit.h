@@ -38,6 +38,7 @@ struct Visit {
   WallTime not_before{};
   uint32_t failures = 0;
   uint32_t overloads = 0;
+  WallTime checked{};  // when the robots.txt was fetched that allowed it
 
   // What is asked for now: the URL of the record, or where a redirect led that
   // is followed here (a hop of robots.txt, a page whose target has its key).
@@ -87,12 +88,15 @@ struct FoundCounts {
 // takes them in the order of `entry`.
 struct FinishedVisit {
   uint64_t entry = 0;  // its number in the journal
+  // It is no attempt: a seed, which is the one record of `links`.
+  bool is_seed = false;
   item::FetchKind kind = item::FetchKind::kPage;
   std::string record;
   uint64_t place = 0;
   uint32_t attempt = 1;
   uint64_t budget = 0;
   std::chrono::milliseconds crawl_delay{0};
+  WallTime checked{};
   item::FetchOutcome outcome = item::FetchOutcome::kInternalError;
   int status = 0;
   bool archived = false;
@@ -107,19 +111,17 @@ struct FinishedVisit {
   uint32_t next_attempt = 1;
   WallTime when{};
 
-  // Of a page: encoded UrlRecords, each behind its length as a varint; links to
-  // other domains, each once.
+  // Encoded UrlRecords, each behind its length as a varint, of a page, or the
+  // sitemaps of a robots.txt; links to other domains, each once.
   std::string links;
   std::vector<reputation::DomainPair> edges;
   FoundCounts found;
-  bool is_redirect = false;
 
   // Of a robots.txt.
   item::RobotsFetchEnd robots_end = item::RobotsFetchEnd::kNetwork;
   int robots_status = 0;
   std::string rules;  // compiled, if there was a file
   std::optional<std::chrono::milliseconds> robots_delay;
-  std::vector<std::string> sitemaps;
 };
 
 }  // namespace nephila::crawl

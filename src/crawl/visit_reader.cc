@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -12,7 +13,9 @@
 #include "robots/parser.h"
 #include "robots/policy.h"
 #include "robots/rules.h"
+#include "url/parser.h"
 #include "url/record_keys.h"
+#include "url/url.h"
 
 namespace nephila::crawl {
 namespace {
@@ -20,13 +23,16 @@ namespace {
 // Of one page; more are handed on as they come.
 constexpr size_t kPairs = 1024;
 
-uint32_t FlagsOf(Hop hop, uint32_t parent_flags) {
-  switch (hop) {
+uint32_t FlagsOf(const FoundLink& link, uint32_t parent_flags) {
+  switch (link.hop) {
     case Hop::kRedirect:
-      // The site that a seed leads to is the one that was meant.
-      return item::kFromRedirect | (parent_flags & item::kFromSeed);
+      // What a seed or a sitemap leads to is the one that was meant.
+      return item::kFromRedirect |
+             (parent_flags & (item::kFromSeed | item::kIsSitemap));
     case Hop::kManifest:
-      return item::kFromSitemap;
+      // An index of sitemaps names others.
+      return item::kFromSitemap |
+             (link.rel == "sitemap" ? item::kIsSitemap : 0);
     case Hop::kEmbed:
       return item::kEmbedded;
     case Hop::kLink:
@@ -45,7 +51,7 @@ class LinkRecords final : public FoundLinkSink {
 
   void OnLink(const FoundLink& link) override {
     item::UrlRecord record = url::MakeUrlRecord(link.url);
-    record.flags = FlagsOf(link.hop, page_.flags);
+    record.flags = FlagsOf(link, page_.flags);
     record.depth = page_.depth < UINT32_MAX ? page_.depth + 1 : page_.depth;
     path_.clear();
     item::AppendHop(page_.hop_path, static_cast<char>(link.hop), path_);
@@ -95,7 +101,8 @@ VisitReader::VisitReader(const config::Settings& settings,
       pairs_(kPairs),
       head_(fetch::HeadLimitsOf(settings.fetch)),
       robots_decoder_({settings.robots.max_size_bytes,
-                       coding::DecodeLimitsOf(settings.fetch).max_ratio}) {}
+                       coding::DecodeLimitsOf(settings.fetch).max_ratio}),
+      canonicalizer_(settings.url, suffixes, seed) {}
 
 PageFacts VisitReader::ReadPage(const item::FetchedPage& page,
                                 FinishedVisit* finished) {
@@ -105,7 +112,8 @@ PageFacts VisitReader::ReadPage(const item::FetchedPage& page,
       processor_.url_account().Totals().dropped;
   LinkRecords links(*record, url::KeysOf(*record, seed_).pld,
                     budgets_ ? &pairs_ : nullptr, finished);
-  const PageFacts facts = processor_.Process(page, &links);
+  const bool as_sitemap = (record->flags & item::kIsSitemap) != 0;
+  const PageFacts facts = processor_.Process(page, &links, as_sitemap);
   links.TakePairs();
   FoundCounts& found = finished->found;
   found.links = facts.links;
@@ -117,7 +125,6 @@ PageFacts VisitReader::ReadPage(const item::FetchedPage& page,
   for (size_t i = 0; i < found.not_crawled.size(); ++i) {
     found.not_crawled.at(i) = after[i] - before[i];
   }
-  finished->is_redirect = finished->status / 100 == 3;
   return facts;
 }
 
@@ -142,15 +149,15 @@ fetch::RobotsHop VisitReader::ReadHop(const item::FetchedPage& page) {
   return hop;
 }
 
-void VisitReader::ReadRules(const fetch::RobotsWalk& walk,
-                            FinishedVisit* finished) {
+std::vector<std::string> VisitReader::ReadRules(const fetch::RobotsWalk& walk,
+                                                FinishedVisit* finished) {
   finished->robots_end = walk.end();
   robots::Fetch fetch;
   fetch.end = walk.end();
   if (fetch.end == item::RobotsFetchEnd::kAnswer) fetch.status = walk.status();
   finished->robots_status = fetch.status;
   // What no file means depends on what was known before (robots/policy.h).
-  if (robots::PolicyFor(fetch).verdict != robots::Verdict::kParse) return;
+  if (robots::PolicyFor(fetch).verdict != robots::Verdict::kParse) return {};
   robots::RobotsFile file = robots::Parse(
       robots_text_, agent_, robots::RobotsLimits(settings_.robots));
   finished->rules = robots::CompileRules(file);
@@ -160,7 +167,42 @@ void VisitReader::ReadRules(const fetch::RobotsWalk& walk,
     finished->rules = robots::CompileDisallowAll();
   }
   finished->robots_delay = file.crawl_delay;
-  finished->sitemaps = std::move(file.sitemaps);
+  return std::move(file.sitemaps);
+}
+
+void VisitReader::GiveSitemaps(std::span<const std::string> sitemaps,
+                               FinishedVisit* finished) {
+  const auto root = item::ReadUrlRecord(finished->record, parent_);
+  NEPHILA_CHECK(root);
+  url::Url base;
+  if (!url::Parse(root->url, nullptr, &base)) return;
+  base.ReplacePath("/robots.txt");
+  item::UrlRecord robots = *root;
+  robots.url = base.href();
+  LinkRecords links(robots, url::KeysOf(*root, seed_).pld, nullptr, finished);
+  FoundCounts& found = finished->found;
+  std::unordered_set<uint64_t> keys;
+  for (size_t i = 0; i < sitemaps.size(); ++i) {
+    ++found.links;
+    const auto url = canonicalizer_.Canonicalize(sitemaps[i], &base);
+    if (!url) {
+      ++found.not_crawled.at(static_cast<size_t>(url.error()));
+    } else if (!keys.insert(url->keys.url.value).second) {
+      ++found.repeated;
+    } else {
+      ++found.out;
+      links.OnLink({*url, Hop::kManifest, static_cast<uint32_t>(i), "sitemap"});
+    }
+  }
+}
+
+void VisitReader::ReadSitemaps(const item::FetchedPage& page,
+                               FinishedVisit* finished) {
+  ReadHop(page);
+  if (robots_text_.empty()) return;
+  const robots::RobotsFile file = robots::Parse(
+      robots_text_, agent_, robots::RobotsLimits(settings_.robots));
+  GiveSitemaps(file.sitemaps, finished);
 }
 
 }  // namespace nephila::crawl

@@ -11,8 +11,10 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "config/settings.h"
 #include "crawl/body_decoder.h"
@@ -23,6 +25,7 @@
 #include "item/fetched_page.h"
 #include "item/url_record.h"
 #include "reputation/pair_aggregator.h"
+#include "url/canonicalizer.h"
 #include "url/public_suffix.h"
 
 namespace nephila::crawl {
@@ -35,15 +38,22 @@ class VisitReader {
               const url::PublicSuffixList& suffixes, uint64_t seed,
               bool budgets);
 
-  // Fills in links, edges, found, is_redirect. REQUIRES: `record`, `entry` and
+  // Fills in links, edges, found. REQUIRES: `record`, `entry` and
   // `when` are set, and page.outcome is kResponse.
   PageFacts ReadPage(const item::FetchedPage& page, FinishedVisit* finished);
 
   // A hop of a robots.txt, for RobotsWalk; views live until the next call.
   fetch::RobotsHop ReadHop(const item::FetchedPage& page);
   // Fills in what the site's robots.txt says, if the walk ended with the last
-  // hop that was read.
-  void ReadRules(const fetch::RobotsWalk& walk, FinishedVisit* finished);
+  // hop that was read; and gives back the sitemaps that it names.
+  std::vector<std::string> ReadRules(const fetch::RobotsWalk& walk,
+                                     FinishedVisit* finished);
+  // Fills in links and found. REQUIRES: `record`, `entry` and `when` are set.
+  void GiveSitemaps(std::span<const std::string> sitemaps,
+                    FinishedVisit* finished);
+  // All that of a page from the archive, whose rules the entry has: the last
+  // hop of a robots.txt that was an answer.
+  void ReadSitemaps(const item::FetchedPage& page, FinishedVisit* finished);
 
  private:
   const config::Settings& settings_;
@@ -54,6 +64,7 @@ class VisitReader {
   reputation::PairAggregator pairs_;
   fetch::ResponseHead head_;
   BodyDecoder robots_decoder_;
+  url::Canonicalizer canonicalizer_;  // of sitemaps' URLs
   std::string robots_text_;
   std::string parent_;
 };

@@ -3,8 +3,9 @@
 //
 //   In: FetchRequest, with the one address to connect to, resolved and guarded
 //   by the caller; another address of the host is another request.
-//   Out: exactly one FetchResult for each request, from the loop and never
-//   from inside Start or Cancel. Nothing is dropped.
+//   Out: exactly one FetchResult for each request, and before it at most one
+//   OnContact; from the loop and never from inside Start or Cancel. Nothing is
+//   dropped.
 //   Threads: one, that of its event loop.   Cost: see curl_fetcher.h.
 //
 // The web in one process that tests crawl is another Fetcher.
@@ -17,6 +18,7 @@
 #include <optional>
 #include <string>
 
+#include "base/clock.h"
 #include "fetch/fetch_result.h"
 #include "item/fetched_page.h"
 #include "net/ip_address.h"
@@ -67,7 +69,13 @@ struct FetchRequest {
 class FetchHandler {
  public:
   virtual ~FetchHandler() = default;
-  // May call anything of the fetcher.
+  // Both may call anything of the fetcher.
+  //
+  // The server has heard of us: a new connection (`fresh`) stands, or the
+  // answer over one that was kept begins. What follows can take minutes, and
+  // whoever spaces the contacts of a server need not wait for it. Not told
+  // where the transfer ended first; the result has it then (contact).
+  virtual void OnContact(uint64_t /*id*/, MonoTime /*when*/, bool /*fresh*/) {}
   virtual void OnFetched(std::unique_ptr<FetchResult> result) = 0;
 };
 
