@@ -42,6 +42,14 @@ constexpr Mode kModes[] = {{"http-fresh", false, false},
                            {"https-fresh", true, false},
                            {"https-kept", true, true}};
 
+// What the process has at a moment.
+struct Holding {
+  uint64_t resident_bytes = 0;
+  uint64_t descriptors = 0;
+};
+
+Holding HoldingNow() { return {ResidentBytes(), OpenDescriptors()}; }
+
 struct Measure {
   uint64_t pages = 0;
   uint64_t errors = 0;
@@ -50,6 +58,11 @@ struct Measure {
   double seconds = 0;
   double cpu_seconds = 0;
   uint64_t peak_bytes = 0;
+  // With a tenth of the pages, and at the end.
+  Holding early;
+  Holding late;
+  // CPU in a second of the slow transfers, with nothing beside them.
+  double slow_cpu_per_s = 0;
 };
 
 // Keeps a number of transfers in flight, and gives what comes to a chain.
@@ -70,6 +83,7 @@ class Driver final : public fetch::FetchHandler {
     const uint64_t wanted =
         targets.size() * uint64_t{fetch::BodyPool::kBlockBytes};
     while (share.held_bytes() < wanted && slow_ended_ == 0) RunOnce(loop);
+    if (!targets.empty()) MeasureSlow(loop);
   }
 
   void Run(fetch::CurlFetcher* fetcher, net::EventLoop* loop) {
@@ -84,6 +98,9 @@ class Driver final : public fetch::FetchHandler {
       return;
     }
     ++measure_.pages;
+    if (measure_.pages == (options_.pages + 9) / 10) {
+      measure_.early = HoldingNow();
+    }
     measure_.bytes += result->body.size_bytes();
     if (result->outcome != item::FetchOutcome::kResponse ||
         result->status != 200 ||
@@ -110,9 +127,20 @@ class Driver final : public fetch::FetchHandler {
     loop->RunOnce(loop->clock().Now() + std::chrono::seconds(1));
   }
 
+  // Their CPU in a second, alone.
+  void MeasureSlow(net::EventLoop* loop) {
+    constexpr std::chrono::seconds kLength(3);
+    const double cpu = CpuSeconds();
+    const MonoTime end = loop->clock().Now() + kLength;
+    while (loop->clock().Now() < end) loop->RunOnce(end);
+    measure_.slow_cpu_per_s =
+        (CpuSeconds() - cpu) / std::chrono::duration<double>(kLength).count();
+  }
+
   void Begin(uint64_t id) {
     if (begun_ >= options_.pages) return;
     ++begun_;
+    if (begun_ == options_.pages) measure_.late = HoldingNow();
     Start(id, targets_[id % targets_.size()], keep_);
   }
 
@@ -257,11 +285,25 @@ class Bench {
 
   Status RunMode(const Mode& mode, const std::vector<FetchTarget>& targets) {
     if (options_.wrk) NEPHILA_RETURN_IF_ERROR(RunPeer(mode, targets));
-    NEPHILA_RETURN_IF_ERROR(RunPlain(mode, targets));
-    NEPHILA_RETURN_IF_ERROR(RunEngine(mode, targets, nullptr, {}));
-    if (!slow_.empty()) {
-      NEPHILA_RETURN_IF_ERROR(RunEngine(mode, targets, nullptr, slow_));
+    if (Wants("libcurl")) {
+      NEPHILA_RETURN_IF_ERROR(RunPlain(mode, targets));
     }
+    if (Wants("engine")) {
+      NEPHILA_RETURN_IF_ERROR(RunEngine(mode, targets, nullptr, {}));
+      if (!slow_.empty()) {
+        NEPHILA_RETURN_IF_ERROR(RunEngine(mode, targets, nullptr, slow_));
+      }
+    }
+    return Wants("chain") ? RunChain(mode, targets) : Status();
+  }
+
+  bool Wants(std::string_view row) const {
+    return options_.rows.empty() ||
+           std::find(options_.rows.begin(), options_.rows.end(), row) !=
+               options_.rows.end();
+  }
+
+  Status RunChain(const Mode& mode, const std::vector<FetchTarget>& targets) {
     const std::string folder = folder_ + "/" + std::string(mode.name);
     NEPHILA_RETURN_IF_ERROR(fs_->MakeDir(folder));
     NEPHILA_TRY(auto chain, PageChain::Make(setup_, *fs_, clock_, folder));
@@ -366,6 +408,11 @@ class Bench {
       line["pages_per_cpu_s"] = per_cpu_s;
       line["cpu_us_per_page"] = us;
       line["peak_rss_bytes"] = measure.peak_bytes;
+      line["early_rss_bytes"] = measure.early.resident_bytes;
+      line["early_descriptors"] = measure.early.descriptors;
+      line["late_rss_bytes"] = measure.late.resident_bytes;
+      line["late_descriptors"] = measure.late.descriptors;
+      line["slow_cpu_per_s"] = measure.slow_cpu_per_s;
       out_ << line.dump() << '\n';
     } else {
       out_ << fmt::format(
@@ -373,8 +420,29 @@ class Bench {
           "{:>7.1f} us a page, {:.0f} MB\n",
           mode.name, what, options_.transfers, per_s, per_cpu_s, us,
           static_cast<double>(measure.peak_bytes) / 1e6);
+      PrintBesides(measure);
     }
     out_.flush();
+  }
+
+  void PrintBesides(const Measure& measure) {
+    if (measure.slow_cpu_per_s > 0) {
+      const double slow = measure.slow_cpu_per_s * measure.seconds;
+      out_ << fmt::format(
+          "  the slow ones alone take {:.1f} % of a CPU; without that {:.1f} "
+          "us a page\n",
+          100 * measure.slow_cpu_per_s,
+          1e6 * (measure.cpu_seconds - slow) /
+              static_cast<double>(measure.pages));
+    }
+    if (measure.early.descriptors == 0) return;
+    out_ << fmt::format(
+        "  after a tenth {:.1f} MB and {} descriptors, at the end {:.1f} MB "
+        "and {}\n",
+        static_cast<double>(measure.early.resident_bytes) / 1e6,
+        measure.early.descriptors,
+        static_cast<double>(measure.late.resident_bytes) / 1e6,
+        measure.late.descriptors);
   }
 
   cli::Setup setup_;

@@ -3,9 +3,11 @@
 // and of all that a crawl thread does with a page.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <iosfwd>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "cli/setup.h"
@@ -17,8 +19,11 @@ struct BenchFetchOptions {
   size_t transfers = 500;
   // "" for all, or one: http-fresh, http-kept, https-fresh, https-kept.
   std::string mode;
+  // Of libcurl, engine and chain those that are run; empty: all.
+  std::vector<std::string> rows;
   std::string folder;  // for the archives; "": a temporary one
-  // Besides: the same in one engine with so many transfers that hardly move.
+  // Besides: the engine with so many transfers that hardly move; what those
+  // take alone is measured before, and told apart.
   size_t slow = 0;
   // Instead: what so many transfers take that all are in the midst of a body.
   bool memory = false;
@@ -28,7 +33,9 @@ struct BenchFetchOptions {
 
 // The servers are other processes: the simulated web for HTTP (pages of 21 KB,
 // sent as they are), nginx for HTTPS with certificates that are checked. CPU
-// is that of this process, the kernel's part for its sockets included.
+// is that of this process, the kernel's part for its sockets included. Memory
+// and descriptors are looked at when a tenth of the pages is there and when the
+// last one is begun, so that growth shows.
 Status RunBenchFetch(const cli::Setup& setup, const BenchFetchOptions& options,
                      std::ostream& out);
 

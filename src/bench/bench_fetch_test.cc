@@ -36,6 +36,27 @@ TEST(BenchFetch, PrintsTheNamesThatScriptsRelyOn) {
   EXPECT_EQ(count, 12);
 }
 
+TEST(BenchFetch, RunsTheRowsThatAreAskedForAndTellsWhatTheyHold) {
+  auto setup = cli::LoadSetup({});
+  ASSERT_TRUE(setup.has_value());
+  BenchFetchOptions options;
+  options.pages = 40;
+  options.transfers = 10;
+  options.mode = "http-kept";
+  options.rows = {"engine"};
+  options.json = true;
+  std::ostringstream out;
+  const Status status = RunBenchFetch(*setup, options, out);
+  ASSERT_TRUE(status.has_value()) << status.error().message;
+  const auto line = nlohmann::json::parse(out.str());
+  EXPECT_EQ(line["what"], "engine");
+  for (const char* when : {"early", "late"}) {
+    EXPECT_GT(line[std::string(when) + "_rss_bytes"], 1'000'000) << when;
+    // A connection for each transfer, besides the loop and the rest.
+    EXPECT_GE(line[std::string(when) + "_descriptors"], 10) << when;
+  }
+}
+
 TEST(BenchFetch, TellsWhatTransfersTake) {
   auto setup = cli::LoadSetup({});
   ASSERT_TRUE(setup.has_value());

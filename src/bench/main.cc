@@ -124,6 +124,9 @@ class NephilaBench : public cli::Program {
     sub->add_option("--mode", options.mode, "One of four, else all")
         ->check(CLI::IsMember(
             {"http-fresh", "http-kept", "https-fresh", "https-kept"}));
+    sub->add_option("--rows", options.rows, "Some of three, else all")
+        ->delimiter(',')
+        ->check(CLI::IsMember({"libcurl", "engine", "chain"}));
     sub->add_option("--pages", options.pages, "In each mode")
         ->check(CLI::Range(1, 1'000'000'000))
         ->capture_default_str();

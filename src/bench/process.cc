@@ -3,8 +3,13 @@
 #include <malloc.h>
 #include <sys/resource.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
+#include <system_error>
 
 namespace nephila::bench {
 namespace {
@@ -46,6 +51,14 @@ uint64_t PageCacheBytes() { return ProcBytes("/proc/meminfo", "Cached:"); }
 void ResetPeak() {
   malloc_trim(0);
   std::ofstream("/proc/self/clear_refs") << "5";
+}
+
+uint64_t OpenDescriptors() {
+  std::error_code error;
+  const std::filesystem::directory_iterator folder("/proc/self/fd", error);
+  // One of them is that of the look itself.
+  return static_cast<uint64_t>(
+      std::max<ptrdiff_t>(0, std::distance(begin(folder), end(folder)) - 1));
 }
 
 double CpuSeconds() {

@@ -19,6 +19,9 @@ uint64_t PeakResidentBytes();
 // peak is that of the whole life of the process.
 void ResetPeak();
 
+// Descriptors that are open.
+uint64_t OpenDescriptors();
+
 // What the page cache of the machine holds, files of all processes.
 uint64_t PageCacheBytes();
 

@@ -9,8 +9,8 @@
 //   Out: the content in pieces of at most 32 KiB, and how it ended
 //   Threads: one per object, which lives as long as its thread and is begun
 //   again for each payload: decoders and their memory are kept.
-//   Memory: 90 KB for gzip; at most 8 MiB for zstd and, from Begin to Finish,
-//   16 MiB for br, of which 1 MiB is kept, for each of at most four codings.
+//   Memory: 90 KB for gzip; from Begin to Finish at most 8 MiB for zstd and
+//   16 MiB for br, of which 3 and 1 are kept, for each of at most four codings.
 //   Cost: that of the decoders;
 //   linear in what comes in and what goes out, and both are bounded.
 #pragma once

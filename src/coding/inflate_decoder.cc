@@ -4,6 +4,7 @@
 #include <array>
 
 #include "coding/decoders.h"
+#include "coding/gzip_header.h"
 
 namespace nephila::coding {
 namespace {
@@ -35,6 +36,10 @@ class InflateDecoder final : public CodingDecoder {
         if (step != DecodeStep::kEnd) return step;
         continue;
       }
+      if (phase_ == Phase::kGzipHeader) {
+        if (!AddToHeader(&piece)) return DecodeStep::kBroken;
+        continue;
+      }
       head_[head_bytes_++] = piece[0];
       piece.remove_prefix(1);
       if (head_bytes_ < HeadSize()) continue;
@@ -44,17 +49,23 @@ class InflateDecoder final : public CodingDecoder {
         continue;
       }
       std::string_view head(head_.data(), HeadSize());
+      if (gzip_) {
+        if (!AddToHeader(&head)) return DecodeStep::kBroken;
+        continue;
+      }
       const DecodeStep step = Inflate(&head, taker);
       if (step == DecodeStep::kBroken || step == DecodeStep::kStopped) {
         return step;
       }
     }
-    if (phase_ == Phase::kBody) return DecodeStep::kMore;
+    if (phase_ == Phase::kBody || phase_ == Phase::kGzipHeader) {
+      return DecodeStep::kMore;
+    }
     return members_ > 0 ? DecodeStep::kEnd : DecodeStep::kMore;
   }
 
  private:
-  enum class Phase : uint8_t { kHead, kBody, kOver };
+  enum class Phase : uint8_t { kHead, kGzipHeader, kBody, kOver };
 
   // Two bytes tell the three apart. Behind a whole member there is mostly
   // something else, so a second one has to show its method, too.
@@ -72,11 +83,32 @@ class InflateDecoder final : public CodingDecoder {
     const bool zlib = (first & 0x0f) == 8 && (first * 256 + second) % 31 == 0;
     if (!gzip && !zlib && coding_ == Coding::kGzip) return false;
     isal_inflate_reset(&state_);
-    state_.crc_flag = gzip ? ISAL_GZIP : zlib ? ISAL_ZLIB : ISAL_DEFLATE;
+    state_.crc_flag = gzip   ? ISAL_GZIP_NO_HDR_VER
+                      : zlib ? ISAL_ZLIB
+                             : ISAL_DEFLATE;
     state_.hist_bits = 0;
     gzip_ = gzip;
-    phase_ = Phase::kBody;
+    phase_ = gzip ? Phase::kGzipHeader : Phase::kBody;
+    header_.Begin();
     return true;
+  }
+
+  // False: damaged.
+  bool AddToHeader(std::string_view* piece) {
+    switch (header_.Add(piece)) {
+      case GzipHeader::State::kMore:
+        return true;
+      case GzipHeader::State::kDone:
+        phase_ = Phase::kBody;
+        return true;
+      case GzipHeader::State::kUnknown:
+        // Behind a whole member it is none.
+        phase_ = Phase::kOver;
+        return members_ > 0;
+      case GzipHeader::State::kDamaged:
+        break;
+    }
+    return false;
   }
 
   // Takes from *piece what belongs to the body.
@@ -104,7 +136,7 @@ class InflateDecoder final : public CodingDecoder {
           !taker.Take({reinterpret_cast<const char*>(buffer.data()), got})) {
         return DecodeStep::kStopped;
       }
-      if (broken) return Broken(code);
+      if (broken) return DecodeStep::kBroken;
       if (state_.block_state == ISAL_BLOCK_FINISH) {
         step = EndMember();
         break;
@@ -124,22 +156,13 @@ class InflateDecoder final : public CodingDecoder {
     return DecodeStep::kEnd;
   }
 
-  // What has no header of a member behind a whole one is none.
-  DecodeStep Broken(int code) {
-    if (members_ == 0 ||
-        (code != ISAL_INVALID_WRAPPER && code != ISAL_UNSUPPORTED_METHOD)) {
-      return DecodeStep::kBroken;
-    }
-    phase_ = Phase::kOver;
-    return DecodeStep::kEnd;
-  }
-
   const Coding coding_;
   Phase phase_ = Phase::kHead;
   std::array<char, 3> head_{};
   size_t head_bytes_ = 0;
   uint64_t members_ = 0;
   bool gzip_ = false;
+  GzipHeader header_;
   inflate_state state_;
 };
 

@@ -11,17 +11,16 @@ namespace {
 // RFC 9659: windows of at most 8 MiB for content codings.
 constexpr int kWindowLog = 23;
 
+// Windows of 2 MiB, which a stream at the usual level names, are kept for the
+// next page; larger ones are rare and go.
+constexpr size_t kMostKeptBytes = size_t{3} << 20;
+
 // RFC 8878: one frame or several, and frames to be skipped. The library also
 // knows the formats of before the standard, which no server means and which are
 // not as well guarded, so frames are let in by their magic numbers.
 class ZstdDecoder final : public CodingDecoder {
  public:
-  ZstdDecoder() : context_(ZSTD_createDCtx()) {
-    NEPHILA_CHECK(context_ != nullptr);
-    const size_t code =
-        ZSTD_DCtx_setParameter(context_, ZSTD_d_windowLogMax, kWindowLog);
-    NEPHILA_CHECK(ZSTD_isError(code) == 0);
-  }
+  ZstdDecoder() { Make(); }
   ~ZstdDecoder() override { ZSTD_freeDCtx(context_); }
 
   void Begin() override {
@@ -30,8 +29,12 @@ class ZstdDecoder final : public CodingDecoder {
     magic_bytes_ = 0;
     frames_ = 0;
   }
-  // Pages that come as a stream name windows of some MiB: it keeps them.
-  void End() override {}
+  void End() override {
+    if (ZSTD_sizeof_DCtx(context_) <= kMostKeptBytes) return;
+    // The library has no other way to let a window go.
+    ZSTD_freeDCtx(context_);
+    Make();
+  }
   size_t memory_bytes() const override {
     return sizeof(*this) + ZSTD_sizeof_DCtx(context_);
   }
@@ -56,6 +59,14 @@ class ZstdDecoder final : public CodingDecoder {
 
  private:
   enum class Phase : uint8_t { kMagic, kFrame, kOver };
+
+  void Make() {
+    context_ = ZSTD_createDCtx();
+    NEPHILA_CHECK(context_ != nullptr);
+    const size_t code =
+        ZSTD_DCtx_setParameter(context_, ZSTD_d_windowLogMax, kWindowLog);
+    NEPHILA_CHECK(ZSTD_isError(code) == 0);
+  }
 
   DecodeStep BeginFrame(PieceTaker& taker) {
     magic_bytes_ = 0;
@@ -96,7 +107,7 @@ class ZstdDecoder final : public CodingDecoder {
     return DecodeStep::kMore;
   }
 
-  ZSTD_DCtx* context_;
+  ZSTD_DCtx* context_ = nullptr;
   Phase phase_ = Phase::kMagic;
   std::array<char, 4> magic_{};
   size_t magic_bytes_ = 0;

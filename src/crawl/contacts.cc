@@ -223,6 +223,11 @@ void Contacts::Fail(uint64_t id, FetchOutcome outcome, std::string error) {
   });
 }
 
+void Contacts::OnContact(uint64_t id, MonoTime when, bool /*fresh*/) {
+  politeness_.Contacted(requests_.at(id).lease, when);
+  Pump();
+}
+
 void Contacts::OnFetched(std::unique_ptr<FetchResult> result) {
   uint64_t id = result->id;
   Request& waiting = requests_[id];

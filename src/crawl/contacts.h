@@ -79,6 +79,8 @@ class Contacts final : private fetch::FetchHandler {
   void Start(const politeness::Lease& lease);
   // Without a contact, from the loop.
   void Fail(uint64_t id, item::FetchOutcome outcome, std::string error);
+  // Frees the address for the next host, whatever the transfer takes.
+  void OnContact(uint64_t id, MonoTime when, bool fresh) override;
   void OnFetched(std::unique_ptr<fetch::FetchResult> result) override;
 
   const Parts parts_;

@@ -47,6 +47,42 @@ TEST_F(CaresFaultsTest, AServerThatDoesNotKnowEdnsIsAskedWithout) {
   }
 }
 
+TEST_F(CaresFaultsTest, EdnsIsTriedAgainAfterAWhile) {
+  bool knows = false;
+  bool last = false;
+  Serve([&](const Question& question) {
+    last = question.edns;
+    TestMessage reply = question.Reply(question.edns && !knows ? 4 : 0);
+    reply.opt = question.edns && knows;
+    if (!question.edns || knows) {
+      reply.answers = {RecordA(question.name, 300, "8.8.8.8")};
+    }
+    servers_[0]->Send(question, reply);
+  });
+  int names = 0;
+  const auto edns_is_used = [&] {
+    const std::string name = "h" + std::to_string(names++) + ".example";
+    const size_t before = servers_[0]->questions();
+    EXPECT_EQ(Resolve(name).outcome, Outcome::kFound);
+    return last || servers_[0]->questions() - before > 1;
+  };
+  for (size_t i = 0; i < Upstream::kNamesToDropEdns; ++i) {
+    EXPECT_TRUE(edns_is_used());
+  }
+  EXPECT_FALSE(edns_is_used());
+  clock_.Advance(Upstream::kWithoutEdns - seconds(1));
+  EXPECT_FALSE(edns_is_used());
+  // It does not know it yet, and is left in peace again.
+  clock_.Advance(seconds(1));
+  for (size_t i = 0; i < Upstream::kNamesToDropEdns; ++i) {
+    EXPECT_TRUE(edns_is_used());
+  }
+  EXPECT_FALSE(edns_is_used());
+  clock_.Advance(Upstream::kWithoutEdns);
+  knows = true;
+  for (int i = 0; i < 9; ++i) EXPECT_TRUE(edns_is_used());
+}
+
 TEST_F(CaresFaultsTest, OneNameDoesNotEndEdnsForAll) {
   settings_.failure_ttl = seconds(0);
   std::vector<bool> edns;

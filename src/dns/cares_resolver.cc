@@ -298,7 +298,8 @@ void CaresResolver::Send(Question* question, Upstream* upstream, MonoTime now) {
   counters_.questions.Add();
   // Once with EDNS: some that do not know it, and boxes on the way, say
   // nothing at all (RFC 6891 s6.2.2).
-  question->edns = upstream->edns() && question->tries == 0 && !question->plain;
+  question->edns =
+      upstream->EdnsAt(now) && question->tries == 0 && !question->plain;
   if (question->tries++ > 0) counters_.retries.Add();
   question->upstream = upstream;
   question->domain =
@@ -418,7 +419,7 @@ void CaresResolver::NoteEdns(Question* question) {
   if (question->parsed.kind != AnswerKind::kNotUnderstood) return;
   if (!question->parsed.has_opt) {
     question->upstream->EdnsNotUnderstood(
-        lookups_.hash_function()(question->lookup->name));
+        lookups_.hash_function()(question->lookup->name), loop_.clock().Now());
   }
   // RFC 6891 s7: without it then, and this time does not count as a try.
   question->plain = true;

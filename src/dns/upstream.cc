@@ -55,9 +55,13 @@ Result<CaresChannel*> Upstream::OpenChannel(bool edns) {
   return channels.back().get();
 }
 
-void Upstream::EdnsNotUnderstood(uint64_t name) {
+void Upstream::EdnsNotUnderstood(uint64_t name, MonoTime now) {
+  // Asked before it was dropped.
+  if (!EdnsAt(now)) return;
   AddDifferent(name, kNamesToDropEdns, &not_understood_);
-  if (not_understood_.size() == kNamesToDropEdns) edns_ = false;
+  if (not_understood_.size() < kNamesToDropEdns) return;
+  not_understood_.clear();
+  edns_from_ = now + kWithoutEdns;
 }
 
 Status Upstream::Send(std::string_view message, bool edns, void* question,

@@ -38,8 +38,11 @@ class Upstream {
   // dead domain is no fault of whoever looks for it.)
   static constexpr size_t kSilencesToRest = 5;
   // So many names in a row whose questions with EDNS were not understood, and
-  // there are no more. (Some servers behind it do not know it: one is no sign.)
+  // for a while there are no more. (Some servers behind it do not know it: one
+  // is no sign.) Then it is tried again: a box on the way may be gone, and
+  // without EDNS every long answer has to come by TCP.
   static constexpr size_t kNamesToDropEdns = 3;
+  static constexpr std::chrono::minutes kWithoutEdns{15};
 
   enum class Health : uint8_t {
     kGood,
@@ -60,11 +63,11 @@ class Upstream {
   size_t in_flight() const { return in_flight_; }
   uint64_t rests() const { return rests_; }
 
-  bool edns() const { return edns_; }
+  bool EdnsAt(MonoTime now) const { return now >= edns_from_; }
   // An answer to a question with EDNS had it too, or it was not understood and
   // did not. Names are known by their hashes.
   void EdnsWorked() { not_understood_.clear(); }
-  void EdnsNotUnderstood(uint64_t name);
+  void EdnsNotUnderstood(uint64_t name, MonoTime now);
 
   // `edns`: whether the message ends with an OPT record. REQUIRES: HasRoom().
   // An error if there is no memory for it.
@@ -95,7 +98,7 @@ class Upstream {
   std::vector<uint64_t> silent_;          // domains; at most kSilencesToRest
   std::vector<uint64_t> not_understood_;  // names; at most kNamesToDropEdns
   uint64_t rests_ = 0;
-  bool edns_ = true;
+  MonoTime edns_from_ = MonoTime::min();
 };
 
 }  // namespace nephila::dns

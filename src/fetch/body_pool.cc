@@ -103,6 +103,12 @@ char* BodyShare::Take() {
   return block;
 }
 
+char* BodyShare::TakeEmpty() {
+  char* const block = Take();
+  if (block != nullptr) madvise(block, BodyPool::kBlockBytes, MADV_DONTNEED);
+  return block;
+}
+
 void BodyShare::Give(std::span<const std::string_view> pieces, bool in_flight) {
   if (in_flight) Finish(pieces.size());
   pool_.Give(pieces);
@@ -135,7 +141,8 @@ Body::Body(Body&& other) noexcept
     : share_(std::exchange(other.share_, nullptr)),
       size_bytes_(std::exchange(other.size_bytes_, 0)),
       finished_(std::exchange(other.finished_, false)),
-      pieces_(std::exchange(other.pieces_, {})) {}
+      pieces_(std::exchange(other.pieces_, {})),
+      charged_(std::exchange(other.charged_, {})) {}
 
 Body& Body::operator=(Body&& other) noexcept {
   if (this == &other) return *this;
@@ -143,8 +150,9 @@ Body& Body::operator=(Body&& other) noexcept {
   share_ = std::exchange(other.share_, nullptr);
   size_bytes_ = std::exchange(other.size_bytes_, 0);
   finished_ = std::exchange(other.finished_, false);
-  // The empty list goes the other way, with its memory.
+  // The empty lists go the other way, with their memory.
   std::swap(pieces_, other.pieces_);
+  std::swap(charged_, other.charged_);
   return *this;
 }
 
@@ -175,14 +183,27 @@ size_t Body::Append(std::string_view bytes) {
   return taken;
 }
 
+bool Body::Charge(uint64_t bytes) {
+  NEPHILA_CHECK(share_ != nullptr && !finished_);
+  while (charged_.size() * BodyPool::kBlockBytes < bytes) {
+    const char* const block = share_->TakeEmpty();
+    if (block == nullptr) return false;
+    charged_.emplace_back(block, 0);
+  }
+  return true;
+}
+
 void Body::Finished() {
-  if (!finished_ && !pieces_.empty()) share_->Finish(pieces_.size());
+  const size_t blocks = pieces_.size() + charged_.size();
+  if (!finished_ && blocks > 0) share_->Finish(blocks);
   finished_ = true;
 }
 
 void Body::Clear() {
   if (!pieces_.empty()) share_->Give(pieces_, !finished_);
+  if (!charged_.empty()) share_->Give(charged_, !finished_);
   pieces_.clear();
+  charged_.clear();
   size_bytes_ = 0;
   finished_ = false;
 }

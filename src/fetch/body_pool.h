@@ -21,6 +21,9 @@
 // a Body gets no block though all that was, it waits for one, or its own
 // transfer is the one to truncate.
 //
+// Large heads are kept elsewhere, by the result and by libcurl, and count too:
+// their transfer takes blocks for them and leaves them empty (Body::Charge).
+//
 // Blocks are 8 KiB: a mean page of 21 KB takes three and wastes a sixth; a
 // transfer of which little has come holds no more than that.
 //   Threads: any, except that a Body belongs to one at a time.
@@ -105,10 +108,14 @@ class BodyShare {
   // eighths of the pool, else their part of what it takes to come to three
   // quarters, or to half of it in transfers, whichever is less.
   uint64_t Pressure() const;
+  // BodyPool::MayStart.
+  bool MayStart() const { return pool_.MayStart(); }
 
  private:
   friend class Body;
   char* Take();
+  // One that takes no memory until it is written to.
+  char* TakeEmpty();
   void Give(std::span<const std::string_view> pieces, bool in_flight);
   void Finish(size_t blocks);
 
@@ -131,6 +138,9 @@ class Body {
   // Copies bytes to the end. How many: fewer than all if the pool is used up.
   // REQUIRES: a share, and not finished.
   size_t Append(std::string_view bytes);
+  // The transfer has so many bytes elsewhere: takes blocks for them that stay
+  // empty, until Clear. False: the pool is used up. REQUIRES: as Append.
+  bool Charge(uint64_t bytes);
   // The transfer is over, and what it holds waits for whoever reads it: no
   // longer the engine's to give back. Until Begin or Clear.
   void Finished();
@@ -140,7 +150,9 @@ class Body {
   bool empty() const { return size_bytes_ == 0; }
   uint64_t size_bytes() const { return size_bytes_; }
   // What Clear would give back.
-  uint64_t held_bytes() const { return pieces_.size() * BodyPool::kBlockBytes; }
+  uint64_t held_bytes() const {
+    return (pieces_.size() + charged_.size()) * BodyPool::kBlockBytes;
+  }
   // The bytes, until the next Append or Clear.
   std::span<const std::string_view> pieces() const { return pieces_; }
 
@@ -148,7 +160,8 @@ class Body {
   BodyShare* share_ = nullptr;
   uint64_t size_bytes_ = 0;
   bool finished_ = false;
-  std::vector<std::string_view> pieces_;  // each in a block of its own
+  std::vector<std::string_view> pieces_;   // each in a block of its own
+  std::vector<std::string_view> charged_;  // empty ones, each a block
 };
 
 // The speed of a transfer in its last seconds: a mean over all of its time in

@@ -90,6 +90,32 @@ TEST(Body, MovesWithItsBlocks) {
   EXPECT_EQ(other_share.held_bytes(), kBlock);
 }
 
+TEST(Body, CountsWhatIsHeldElsewhere) {
+  auto pool = Pool(8);
+  BodyShare share(*pool);
+  Body body(&share);
+  EXPECT_TRUE(body.Charge(0));
+  EXPECT_EQ(body.held_bytes(), 0u);
+  EXPECT_TRUE(body.Charge(kBlock + 1));
+  EXPECT_EQ(body.held_bytes(), 2 * kBlock);
+  // In all, not besides.
+  EXPECT_TRUE(body.Charge(2 * kBlock));
+  EXPECT_EQ(pool->used_bytes(), 2 * kBlock);
+  EXPECT_EQ(body.Append(std::string(kBlock, 'x')), kBlock);
+  EXPECT_EQ(share.in_flight_bytes(), 3 * kBlock);
+  Body moved = std::move(body);
+  EXPECT_EQ(moved.held_bytes(), 3 * kBlock);
+  EXPECT_EQ(moved.size_bytes(), kBlock);
+  EXPECT_FALSE(moved.Charge(9 * kBlock));
+  EXPECT_EQ(pool->used_bytes(), 8 * kBlock);
+  moved.Finished();
+  EXPECT_EQ(share.in_flight_bytes(), 0u);
+  EXPECT_EQ(share.held_bytes(), 8 * kBlock);
+  moved.Clear();
+  EXPECT_EQ(pool->used_bytes(), 0u);
+  EXPECT_EQ(pool->in_flight_bytes(), 0u);
+}
+
 TEST(BodyPool, HasAtLeastABlock) {
   auto pool = BodyPool::Make(0);
   ASSERT_TRUE(pool.has_value());

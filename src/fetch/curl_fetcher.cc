@@ -17,6 +17,9 @@ constexpr size_t kMostSpare = 256;
 // Who has no room for its body tries again after this.
 constexpr std::chrono::milliseconds kStarvedWait(2);
 
+// Finished bodies have most of the pool: so long nothing new begins.
+constexpr std::chrono::milliseconds kFullPoolWait(5);
+
 // What waits for the rate looks again after this at the latest: the limit may
 // have been changed by another thread, and a debt paid at the old rate can be
 // of hours.
@@ -106,8 +109,7 @@ void CurlFetcher::Start(FetchRequest request, FetchHandler* handler) {
     return;
   }
   // Those that wait came first.
-  if (parts_.rate != nullptr &&
-      (!waiting_.empty() || !parts_.rate->TakePage())) {
+  if (!waiting_.empty() || !MayBegin()) {
     waiting_.push_back(id);
     BeginWaiting();
     return;
@@ -119,6 +121,11 @@ MonoTime CurlFetcher::SoonAt(MonoTime time) const {
   return std::min(time, parts_.loop.clock().Now() + kLongestRateWait);
 }
 
+bool CurlFetcher::MayBegin() {
+  return parts_.bodies.MayStart() &&
+         (parts_.rate == nullptr || parts_.rate->TakePage());
+}
+
 void CurlFetcher::BeginWaiting() {
   if (page_timer_ != net::TimerId::kNone) return;
   while (!waiting_.empty()) {
@@ -126,12 +133,15 @@ void CurlFetcher::BeginWaiting() {
     // Cancelled, and perhaps asked for again: then it stands further behind.
     const bool gone = found == in_flight_.end() || found->second->running() ||
                       found->second->stop() != Stop::kNone;
-    if (!gone && !parts_.rate->TakePage()) break;
+    if (!gone && !MayBegin()) break;
     waiting_.pop_front();
     if (!gone) Begin(found->second);
   }
   if (waiting_.empty()) return;
-  page_timer_ = parts_.loop.At(SoonAt(parts_.rate->WhenPageAllowed()), [this] {
+  const MonoTime due = parts_.rate != nullptr && parts_.bodies.MayStart()
+                           ? SoonAt(parts_.rate->WhenPageAllowed())
+                           : parts_.loop.clock().Now() + kFullPoolWait;
+  page_timer_ = parts_.loop.At(due, [this] {
     page_timer_ = net::TimerId::kNone;
     BeginWaiting();
   });
@@ -195,6 +205,29 @@ void CurlFetcher::RunStopped() {
   }
 }
 
+void CurlFetcher::OnContact(Transfer* transfer) {
+  contacted_.push_back(transfer->request().id);
+}
+
+void CurlFetcher::TellContacts() {
+  // A handler may start a request that looks at its socket at once.
+  for (const uint64_t id : std::exchange(contacted_, {})) {
+    const auto found = in_flight_.find(id);
+    if (found == in_flight_.end()) continue;
+    const Transfer& transfer = *found->second;
+    transfer.handler()->OnContact(id, transfer.contact(), transfer.fresh());
+  }
+}
+
+void CurlFetcher::OnRun(CURL* easy, int fd) {
+  if (!contacted_.empty()) TellContacts();
+  if (easy == nullptr) return;
+  Transfer* const transfer = Transfer::Of(easy);
+  if (transfer == nullptr || transfer->NoteRead(fd)) return;
+  RelieveSoon();
+  StopSoon(transfer, Stop::kPool);
+}
+
 void CurlFetcher::OnTransferEnded(CURL* easy, CURLcode code) {
   Finish(Transfer::Of(easy), code);
 }
@@ -210,6 +243,12 @@ void CurlFetcher::Finish(Transfer* transfer, CURLcode code) {
   std::unique_ptr<FetchResult> result = transfer->End(code);
   result->body.Finished();
   in_flight_.erase(result->id);
+  if (transfer->worn()) {
+    const bool renewed = transfer->Renew();
+    // As in TakeTransfer.
+    NEPHILA_CHECK(renewed);
+    counts_.renewed.Add();
+  }
   free_.push_back(transfer);
   counts_.outcomes[static_cast<size_t>(result->outcome)].Add();
   if (result->truncation != item::Truncation::kNone) counts_.truncated.Add();
@@ -305,7 +344,8 @@ void CurlFetcher::Relieve() {
   for (const size_t position : SlowestTransfers(progress, wanted)) {
     const auto found = in_flight_.find(ids[position]);
     // A handler may have ended it, or asked for the same again.
-    if (found == in_flight_.end() || found->second->result().body.empty()) {
+    if (found == in_flight_.end() ||
+        found->second->result().body.held_bytes() == 0) {
       continue;
     }
     found->second->set_stop(Stop::kPool);

@@ -41,6 +41,7 @@ struct FetchCounts {
   Counter truncated;
   Counter certificate_errors;  // accepted or not
   Counter reused;              // over a connection that was kept
+  Counter renewed;             // handles that a large head had made large
   Counter bytes_in;
   Counter bytes_out;
 };
@@ -76,17 +77,22 @@ class CurlFetcher final : public Fetcher,
  private:
   explicit CurlFetcher(const Parts& parts);
 
+  void OnRun(CURL* easy, int fd) override;
   void OnTransferEnded(CURL* easy, CURLcode code) override;
   void OnDeadline(Transfer* transfer) override;
   bool MayRead(Transfer* transfer) override;
   void OnBytes(uint64_t bytes) override;
   void OnStarved(Transfer* transfer) override;
+  void OnContact(Transfer* transfer) override;
 
   Transfer* TakeTransfer();
   std::unique_ptr<FetchResult> TakeResult();
   void Begin(Transfer* transfer);
-  // As many of those that wait as the rate allows.
+  // As many of those that wait as the rate and the pool allow.
   void BeginWaiting();
+  bool MayBegin();
+  // Handlers, outside libcurl.
+  void TellContacts();
   void ReadWaiting();
   void ReadSoon();
   // When to look whether the rate allows more.
@@ -111,8 +117,9 @@ class CurlFetcher final : public Fetcher,
   // By id: they may be gone by another way when their turn comes.
   std::vector<uint64_t> stopped_;
   std::vector<uint64_t> starved_;
-  std::deque<uint64_t> waiting_;  // to begin
-  std::deque<uint64_t> unread_;   // paused
+  std::vector<uint64_t> contacted_;  // whose handlers are to be told
+  std::deque<uint64_t> waiting_;     // to begin
+  std::deque<uint64_t> unread_;      // paused
   net::TimerId stop_timer_ = net::TimerId::kNone;
   net::TimerId relief_timer_ = net::TimerId::kNone;
   net::TimerId resume_timer_ = net::TimerId::kNone;

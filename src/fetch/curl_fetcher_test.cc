@@ -4,7 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <functional>
 #include <string>
+#include <thread>
 
 #include "base/mutex.h"
 #include "fetch/fetch_testing.h"
@@ -236,6 +239,55 @@ TEST_F(CurlFetcherTest, TellsWhenTheServerHeardOfIt) {
   const auto reused = engine_.Fetch(engine_.RequestTo(server_));
   EXPECT_GE(reused->contact, between);
   EXPECT_EQ(reused->timings.connect.count(), 0);
+}
+
+TEST_F(CurlFetcherTest, TellsOfTheContactBeforeTheAnswerIsThere) {
+  // Answers come in halves, each when it may.
+  std::atomic<int> may{0};
+  ScriptedServer server([&](ServerConnection& c) {
+    for (int half = 1; !c.ReadHead().empty(); ++half) {
+      while (may < half) std::this_thread::yield();
+      c.Send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\no");
+      ++half;
+      while (may < half) std::this_thread::yield();
+      c.Send("k");
+    }
+  });
+  engine_.Make();
+  const auto run_until = [&](const std::function<bool()>& done) {
+    const MonoTime end = engine_.clock.Now() + std::chrono::seconds(10);
+    while (!done() && engine_.clock.Now() < end) {
+      engine_.loop->RunOnce(engine_.clock.Now() + std::chrono::milliseconds(5));
+    }
+    EXPECT_TRUE(done());
+  };
+  for (const bool fresh : {true, false}) {
+    engine_.contacts.clear();
+    FetchRequest request = engine_.RequestTo(server);
+    request.keep_connection = true;
+    const uint64_t id = engine_.Start(std::move(request));
+    // A kept connection says nothing about when the server has read it.
+    if (fresh) {
+      run_until([&] { return !engine_.contacts.empty(); });
+    } else {
+      for (int i = 0; i < 10; ++i) {
+        engine_.loop->RunOnce(engine_.clock.Now() +
+                              std::chrono::milliseconds(2));
+      }
+      EXPECT_TRUE(engine_.contacts.empty());
+    }
+    ++may;
+    run_until([&] { return !engine_.contacts.empty(); });
+    ++may;
+    run_until([&] { return engine_.results.contains(id); });
+    ASSERT_EQ(engine_.contacts.size(), 1U);
+    EXPECT_EQ(engine_.contacts[0].id, id);
+    EXPECT_EQ(engine_.contacts[0].fresh, fresh);
+    const auto result = engine_.Take(id);
+    EXPECT_EQ(engine_.contacts[0].when, result->contact);
+    EXPECT_EQ(result->reused, !fresh);
+    EXPECT_LT(result->contact, result->end_mono);
+  }
 }
 
 TEST_F(CurlFetcherTest, CancelEndsATransferFromTheLoop) {

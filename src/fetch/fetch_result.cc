@@ -1,16 +1,29 @@
 #include "fetch/fetch_result.h"
 
 namespace nephila::fetch {
+namespace {
+
+// Results are used again and again: none may keep what one server sent.
+void ClearText(std::string* text) {
+  constexpr size_t kMostKept = 8192;
+  if (text->capacity() > kMostKept) {
+    std::string().swap(*text);
+  } else {
+    text->clear();
+  }
+}
+
+}  // namespace
 
 void FetchResult::Clear() {
   id = 0;
   kind = item::FetchKind::kPage;
   outcome = item::FetchOutcome::kInternalError;
   truncation = item::Truncation::kNone;
-  url.clear();
+  ClearText(&url);
   status = 0;
-  request.clear();
-  head.clear();
+  ClearText(&request);
+  ClearText(&head);
   body.Clear();
   transfer_coding = item::TransferCoding::kRemoved;
   begin = {};
@@ -25,7 +38,7 @@ void FetchResult::Clear() {
   cipher_suite.clear();
   certificate_error.clear();
   bytes_in = bytes_out = 0;
-  error.clear();
+  ClearText(&error);
 }
 
 item::FetchedPage AsPage(const FetchResult& result) {

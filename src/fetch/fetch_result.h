@@ -1,9 +1,11 @@
 // FetchResult: how a request ended, with every byte that was sent and came.
 //
 // It owns what it holds, the blocks of the body in the pool included, so it may
-// travel to another thread; Clear keeps the memory of its texts.
+// travel to another thread; Clear keeps the memory of its texts, unless they
+// were large.
 //   Threads: one at a time.   Memory: the head and request, and the body's
-//   blocks, which count against the pool until they are let go.
+//   blocks, which count against the pool until they are let go; so does a head
+//   of more than kFreeHeadBytes (transfer.h).
 #pragma once
 
 #include <array>
@@ -52,8 +54,9 @@ struct FetchResult {
   MonoTime begin_mono{};
   MonoTime end_mono{};
   FetchTimings timings;
-  // When the server heard of us: a connection was made or tried, or the
-  // request went out over one that was kept. Zero: not at all.
+  // When the server has heard of us: the connection stood, or, if it was kept,
+  // the answer began. Where neither came about, but something was sent, the
+  // end. Zero: it has not.
   MonoTime contact{};
   bool reused = false;  // an earlier request's connection
   bool kept = false;    // left open for a later one

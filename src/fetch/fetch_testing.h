@@ -28,6 +28,24 @@ inline std::string BodyOf(const FetchResult& result) {
   return body;
 }
 
+// Real time, which can be put forward. (Waiting for sockets is real all the
+// same.)
+class ForwardClock final : public Clock {
+ public:
+  MonoTime Now() const override { return real_.Now() + ahead_; }
+  WallTime WallNow() const override { return real_.WallNow() + ahead_; }
+  Result<std::string> BootId() const override { return real_.BootId(); }
+  bool WaitUntil(CondVar& changed, Mutex& mutex,
+                 MonoTime deadline) const override NEPHILA_REQUIRES(mutex) {
+    return real_.WaitUntil(changed, mutex, deadline - ahead_);
+  }
+  void Advance(std::chrono::nanoseconds length) { ahead_ += length; }
+
+ private:
+  RealClock real_;
+  std::chrono::nanoseconds ahead_{};
+};
+
 // Settings are the defaults but for what a test changes before Make.
 class Engine : public FetchHandler {
  public:
@@ -52,6 +70,15 @@ class Engine : public FetchHandler {
     fetcher = *std::move(made);
   }
 
+  struct Contact {
+    uint64_t id;
+    MonoTime when;
+    bool fresh;
+  };
+  void OnContact(uint64_t id, MonoTime when, bool fresh) override {
+    EXPECT_FALSE(results.contains(id));
+    contacts.push_back({id, when, fresh});
+  }
   void OnFetched(std::unique_ptr<FetchResult> result) override {
     const uint64_t id = result->id;
     EXPECT_TRUE(results.emplace(id, std::move(result)).second);
@@ -97,7 +124,7 @@ class Engine : public FetchHandler {
   config::AgentSettings agent;
   config::FetchSettings settings;
   std::string allow = "127.0.0.0/8";
-  RealClock clock;
+  ForwardClock clock;
   FetchOptions options;
   net::AddressGuard guard;
   uint64_t body_memory = uint64_t{64} << 20;
@@ -109,6 +136,7 @@ class Engine : public FetchHandler {
   std::unique_ptr<net::EventLoop> loop;
   std::unique_ptr<CurlFetcher> fetcher;
   std::map<uint64_t, std::unique_ptr<FetchResult>> results;
+  std::vector<Contact> contacts;
   uint64_t last_id = 0;
 };
 

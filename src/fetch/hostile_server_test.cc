@@ -19,15 +19,6 @@ using std::chrono::milliseconds;
 
 using HostileServerTest = HostileTest;
 
-// Sends a piece every few milliseconds until the client has had enough.
-void Drip(const ServerConnection& c, std::string_view piece) {
-  while (c.Send(piece)) {
-    std::this_thread::yield();
-    pollfd gone{c.fd(), POLLIN | POLLRDHUP, 0};
-    if (poll(&gone, 1, 3) > 0) return;
-  }
-}
-
 TEST_F(HostileServerTest, ConnectionRefused) {
   uint16_t port = 0;
   {
@@ -407,6 +398,33 @@ TEST_F(HostileServerTest, ConnectionsThatNobodyUsesAreClosed) {
   EXPECT_EQ(server.accepted(), 2U);
 }
 
+TEST_F(HostileServerTest, ConnectionsThatNobodyUsesAreClosedBesideTransfers) {
+  engine_.settings.idle_timeout = milliseconds(50);
+  engine_.Make();
+  ScriptedServer server("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+  ScriptedServer slow([&](ServerConnection& c) {
+    c.ReadHead();
+    c.WaitForClient();
+  });
+  const uint64_t id = engine_.Start(engine_.RequestTo(slow));
+  FetchRequest request = engine_.RequestTo(server);
+  request.keep_connection = true;
+  const uint64_t kept = engine_.Start(std::move(request));
+  const MonoTime end = engine_.clock.Now() + std::chrono::seconds(20);
+  while (engine_.clock.Now() < end &&
+         (!engine_.results.contains(kept) ||
+          engine_.fetcher->kept_connections() > 0)) {
+    engine_.loop->RunOnce(end);
+  }
+  EXPECT_EQ(engine_.fetcher->kept_connections(), 0U);
+  // In the same multi, which is not disturbed; nor is anyone contacted.
+  EXPECT_FALSE(engine_.results.contains(id));
+  EXPECT_EQ(server.accepted(), 1U);
+  EXPECT_EQ(slow.accepted(), 1U);
+  engine_.fetcher->Cancel(id);
+  engine_.Run();
+}
+
 TEST_F(HostileServerTest, AKeptConnectionThatEndedIsReplacedByANewOne) {
   std::atomic<bool> closed{false};
   ScriptedServer server([&](ServerConnection& c) {
@@ -441,50 +459,6 @@ TEST_F(HostileServerTest, AServerMayCloseWhatWeWouldKeep) {
   const auto result = engine_.Fetch(std::move(request));
   EXPECT_FALSE(result->kept);
   EXPECT_EQ(engine_.fetcher->kept_connections(), 0U);
-}
-
-TEST_F(HostileServerTest, TheSlowestGiveWayWhenAllBodiesAreTooMuch) {
-  // 64 blocks for 40 drips of 5 MB that hold a block or two each, and a page
-  // of 300 KB.
-  engine_.body_memory = 64 * BodyPool::kBlockBytes;
-  engine_.Make();
-  std::atomic<int> dripping{0};
-  ScriptedServer drips([&](ServerConnection& c) {
-    c.ReadHead();
-    c.Send("HTTP/1.1 200 OK\r\nContent-Length: 5000000\r\n\r\n" +
-           std::string(100, 'd'));
-    ++dripping;
-    Drip(c, "d");
-  });
-  ScriptedServer pages("HTTP/1.1 200 OK\r\nContent-Length: 300000\r\n\r\n" +
-                       std::string(300'000, 'p'));
-  for (int i = 0; i < 40; ++i) engine_.Start(engine_.RequestTo(drips));
-  while (engine_.share->held_bytes() < 40 * BodyPool::kBlockBytes) {
-    engine_.loop->RunOnce(engine_.clock.Now() + milliseconds(10));
-  }
-  const uint64_t id = engine_.Start(engine_.RequestTo(pages));
-  while (!engine_.results.contains(id)) {
-    engine_.loop->RunOnce(engine_.clock.Now() + milliseconds(10));
-    // Whoever takes results lets their blocks go.
-    for (auto& [other, result] : engine_.results) {
-      if (other == id) continue;
-      ExpectEnd(*result, FetchOutcome::kResponse, Truncation::kPool);
-      EXPECT_EQ(result->error, "pool");
-      result->body.Clear();
-    }
-    EXPECT_LE(engine_.pool->used_bytes(), engine_.pool->capacity_bytes());
-  }
-  ExpectEnd(*engine_.results.at(id), FetchOutcome::kResponse);
-  EXPECT_GT(
-      engine_.fetcher->counts().stops[static_cast<size_t>(Stop::kPool)].value(),
-      0U);
-  engine_.results.clear();
-  for (uint64_t other = 1; other <= 40; ++other) {
-    engine_.fetcher->Cancel(other);
-  }
-  engine_.Run();
-  engine_.results.clear();
-  EXPECT_EQ(engine_.pool->used_bytes(), 0U);
 }
 
 }  // namespace

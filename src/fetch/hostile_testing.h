@@ -2,14 +2,26 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <poll.h>
 
 #include <memory>
 #include <string>
+#include <string_view>
+#include <thread>
 #include <utility>
 
 #include "fetch/fetch_testing.h"
 
 namespace nephila::fetch {
+
+// Sends a piece every few milliseconds until the client has had enough.
+inline void Drip(const ServerConnection& c, std::string_view piece) {
+  while (c.Send(piece)) {
+    std::this_thread::yield();
+    pollfd gone{c.fd(), POLLIN | POLLRDHUP, 0};
+    if (poll(&gone, 1, 3) > 0) return;
+  }
+}
 
 class HostileTest : public testing::Test {
  protected:

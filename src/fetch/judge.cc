@@ -57,6 +57,8 @@ Ending JudgeStop(const EndFacts& facts) {
     case Stop::kLength:
       return {FetchOutcome::kResponse, Truncation::kLength};
     case Stop::kPool:
+      // It is the head that has no room.
+      if (!facts.head_complete) return {FetchOutcome::kHeadTooLarge};
       return {FetchOutcome::kResponse, Truncation::kPool};
     case Stop::kNone:
     case Stop::kBadRequest:

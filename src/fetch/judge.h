@@ -28,7 +28,7 @@ enum class Stop : uint8_t {
   kNotHttp,     // a head that we cannot make sense of
   kUnwanted,    // by its type or length
   kLength,      // of the body
-  kPool,        // no room for its body among all bodies
+  kPool,        // no room for its body or head among all bodies
   kBadRequest,  // it cannot be asked for
   kNoIpv6,      // switched off
   kNoSockets,   // none left for us: descriptors, ports, memory of the kernel

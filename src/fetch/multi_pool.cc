@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
+#include <utility>
 
 #include "base/check.h"
 
@@ -34,6 +35,8 @@ struct MultiPool::Multi {
   size_t index = 0;
   CURLM* handle = nullptr;
   size_t transfers = 0;
+  size_t kept = 0;         // connections
+  CURL* pruner = nullptr;  // while one runs
   net::TimerId timer = net::TimerId::kNone;
   MonoTime armed = MonoTime::max();  // when the timer runs
   MonoTime due = MonoTime::max();    // when libcurl wants to
@@ -43,16 +46,18 @@ struct MultiPool::Multi {
 
 class MultiPool::Socket final : public net::FdHandler {
  public:
-  void Set(Multi* multi, curl_socket_t fd) {
+  void Set(Multi* multi, CURL* easy, curl_socket_t fd) {
     multi_ = multi;
+    easy_ = easy;
     fd_ = fd;
   }
   void OnReady(uint32_t events) override {
-    multi_->pool->Act(multi_, fd_, CurlEvents(events));
+    multi_->pool->Act(multi_, easy_, fd_, CurlEvents(events));
   }
 
  private:
   Multi* multi_ = nullptr;
+  CURL* easy_ = nullptr;  // whose request it is
   curl_socket_t fd_ = -1;
 };
 
@@ -68,6 +73,7 @@ MultiPool::MultiPool(net::EventLoop& loop, size_t transfers_each,
 MultiPool::~MultiPool() {
   for (const auto& multi : multis_) {
     NEPHILA_CHECK(multi->transfers == 0);
+    if (multi->pruner != nullptr) EndPrune(multi.get());
     curl_multi_cleanup(multi->handle);
     loop_.Cancel(multi->timer);
     loop_.Cancel(multi->idle_timer);
@@ -126,25 +132,29 @@ void MultiPool::Remove(size_t multi, CURL* easy) {
   const CURLMcode code = curl_multi_remove_handle(multis_[multi]->handle, easy);
   NEPHILA_CHECK(code == CURLM_OK);
   Multi* const left = multis_[multi].get();
-  if (--left->transfers > 0 || kept_sockets_ == 0) return;
+  if (--left->transfers > 0) return;
   left->idle_since = loop_.clock().Now();
-  if (left->idle_timer == net::TimerId::kNone) ArmIdle(left);
 }
 
-void MultiPool::ArmIdle(Multi* multi) {
-  multi->idle_timer = loop_.At(multi->idle_since + idle_timeout_,
-                               [multi] { multi->pool->OnIdle(multi); });
+void MultiPool::ArmIdle(Multi* multi, MonoTime due) {
+  multi->idle_timer = loop_.At(due, [multi] { multi->pool->OnIdle(multi); });
 }
 
-// There is no call of libcurl that closes what is idle in a multi but the one
-// that ends it.
 void MultiPool::OnIdle(Multi* multi) {
   multi->idle_timer = net::TimerId::kNone;
-  if (multi->transfers > 0) return;
-  if (loop_.clock().Now() < multi->idle_since + idle_timeout_) {
-    ArmIdle(multi);
+  if (multi->kept == 0) return;
+  const MonoTime now = loop_.clock().Now();
+  if (multi->transfers > 0 || multi->pruner != nullptr) {
+    if (multi->pruner == nullptr) Prune(multi);
+    ArmIdle(multi, now + idle_timeout_ / 2);
     return;
   }
+  if (now < multi->idle_since + idle_timeout_) {
+    ArmIdle(multi, multi->idle_since + idle_timeout_);
+    return;
+  }
+  // There is no call of libcurl that closes all that is idle in a multi but
+  // the one that ends it.
   CURLM* const fresh = MakeHandle(multi);
   if (fresh == nullptr) return;
   curl_multi_cleanup(multi->handle);
@@ -152,40 +162,79 @@ void MultiPool::OnIdle(Multi* multi) {
   multi->due = MonoTime::max();
 }
 
+// A request that gets no socket, so that nobody hears of it. Before libcurl
+// asks for one it closes what is too old.
+void MultiPool::Prune(Multi* multi) {
+  CURL* const easy = curl_easy_init();
+  if (easy == nullptr) return;
+  curl_easy_setopt(easy, CURLOPT_URL, "http://127.0.0.1/");
+  curl_easy_setopt(easy, CURLOPT_PROXY, "");
+  curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+  curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, 1L);
+  // libcurl counts whole seconds, and closes what is older.
+  curl_easy_setopt(
+      easy, CURLOPT_MAXAGE_CONN,
+      static_cast<long>(
+          std::chrono::floor<std::chrono::seconds>(idle_timeout_).count()));
+  const curl_opensocket_callback refuse = [](void*, curlsocktype,
+                                             curl_sockaddr*) -> curl_socket_t {
+    return CURL_SOCKET_BAD;
+  };
+  curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, refuse);
+  multi->pruner = easy;
+  if (curl_multi_add_handle(multi->handle, easy) == CURLM_OK) return;
+  multi->pruner = nullptr;
+  curl_easy_cleanup(easy);
+}
+
+void MultiPool::EndPrune(Multi* multi) {
+  curl_multi_remove_handle(multi->handle, multi->pruner);
+  curl_easy_cleanup(multi->pruner);
+  multi->pruner = nullptr;
+}
+
 void MultiPool::NoteOpened(int fd, uint64_t server, size_t multi) {
   const auto index = static_cast<size_t>(fd);
-  if (index >= servers_.size()) servers_.resize(index + 1);
+  if (index >= connections_.size()) connections_.resize(index + 1);
   // The kernel gave the number anew, so whoever had it is gone.
-  if (servers_[index] != 0) Release(index);
-  servers_[index] = server;
+  if (connections_[index].server != 0) Release(index);
+  connections_[index] = {server, multi};
   Kept& kept = kept_[server];
   kept.multi = multi;
   ++kept.sockets;
   ++kept_sockets_;
+  Multi* const home = multis_[multi].get();
+  ++home->kept;
+  if (home->idle_timer == net::TimerId::kNone) {
+    ArmIdle(home, loop_.clock().Now() + idle_timeout_);
+  }
 }
 
 void MultiPool::NoteClosed(int fd) {
   loop_.Forget(fd);
   const auto index = static_cast<size_t>(fd);
-  if (index < servers_.size() && servers_[index] != 0) Release(index);
+  if (index < connections_.size() && connections_[index].server != 0) {
+    Release(index);
+  }
 }
 
 void MultiPool::Release(size_t fd) {
-  const auto kept = kept_.find(servers_[fd]);
-  servers_[fd] = 0;
+  const Connection connection = std::exchange(connections_[fd], {});
+  const auto kept = kept_.find(connection.server);
   --kept_sockets_;
   NEPHILA_CHECK(kept != kept_.end());
+  --multis_[connection.multi]->kept;
   if (--kept->second.sockets == 0) kept_.erase(kept);
 }
 
-int MultiPool::OnSocket(CURL* /*easy*/, curl_socket_t fd, int what, void* multi,
+int MultiPool::OnSocket(CURL* easy, curl_socket_t fd, int what, void* multi,
                         void* socket) {
   auto* const self = static_cast<Multi*>(multi);
-  self->pool->Watch(self, fd, what, static_cast<Socket*>(socket));
+  self->pool->Watch(self, easy, fd, what, static_cast<Socket*>(socket));
   return 0;
 }
 
-void MultiPool::Watch(Multi* multi, curl_socket_t fd, int what,
+void MultiPool::Watch(Multi* multi, CURL* easy, curl_socket_t fd, int what,
                       Socket* socket) {
   if (what == CURL_POLL_REMOVE) {
     loop_.Forget(fd);
@@ -196,6 +245,7 @@ void MultiPool::Watch(Multi* multi, curl_socket_t fd, int what,
     return;
   }
   if (socket != nullptr && loop_.Watched(fd)) {
+    socket->Set(multi, easy, fd);
     IgnoreError(loop_.Change(fd, EpollEvents(what)),
                 "no memory in the kernel: the transfer runs into its timeout");
     return;
@@ -209,7 +259,7 @@ void MultiPool::Watch(Multi* multi, curl_socket_t fd, int what,
     free_sockets_.pop_back();
     curl_multi_assign(multi->handle, fd, socket);
   }
-  socket->Set(multi, fd);
+  socket->Set(multi, easy, fd);
   IgnoreError(loop_.Watch(fd, EpollEvents(what), socket),
               "no memory in the kernel: the transfer runs into its timeout");
 }
@@ -243,20 +293,25 @@ void MultiPool::OnTime(Multi* multi) {
     return;
   }
   multi->due = MonoTime::max();
-  Act(multi, CURL_SOCKET_TIMEOUT, 0);
+  Act(multi, nullptr, CURL_SOCKET_TIMEOUT, 0);
 }
 
-void MultiPool::Act(Multi* multi, curl_socket_t fd, int events) {
+void MultiPool::Act(Multi* multi, CURL* easy, curl_socket_t fd, int events) {
   int running = 0;
   curl_multi_socket_action(multi->handle, fd, events, &running);
+  owner_->OnRun((events & CURL_CSELECT_IN) != 0 ? easy : nullptr, fd);
   int left = 0;
   while (const CURLMsg* const message =
              curl_multi_info_read(multi->handle, &left)) {
     if (message->msg != CURLMSG_DONE) continue;
     // The message goes with the handle.
-    CURL* const easy = message->easy_handle;
+    CURL* const ended = message->easy_handle;
     const CURLcode code = message->data.result;
-    owner_->OnTransferEnded(easy, code);
+    if (ended == multi->pruner) {
+      EndPrune(multi);
+    } else {
+      owner_->OnTransferEnded(ended, code);
+    }
   }
 }
 

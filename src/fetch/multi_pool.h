@@ -10,8 +10,9 @@
 //   takes. Multis stay once made.
 //
 // libcurl looks for connections that are too old or were closed when a request
-// comes to their multi. A multi to which none comes is emptied once it has had
-// no transfer for the idle timeout.
+// comes to their multi, and only then. A multi without transfers is emptied
+// after the idle timeout; in one that has some, but no new ones, a request that
+// is refused its socket makes libcurl look.
 #pragma once
 
 #include <chrono>
@@ -33,7 +34,10 @@ class MultiPool {
   class Owner {
    public:
     virtual ~Owner() = default;
-    // The handle is still in its multi: Remove it. Not from inside libcurl.
+    // libcurl has run; if it has read from the socket of a handle, that one,
+    // else null. This and the next are not from inside libcurl.
+    virtual void OnRun(CURL* easy, int fd) = 0;
+    // The handle is still in its multi: Remove it.
     virtual void OnTransferEnded(CURL* easy, CURLcode code) = 0;
   };
 
@@ -69,8 +73,13 @@ class MultiPool {
   struct Multi;
   class Socket;
   struct Kept {
-    size_t multi = 0;
+    size_t multi = 0;  // of the last one
     size_t sockets = 0;
+  };
+  // The connection that a descriptor is.
+  struct Connection {
+    uint64_t server = 0;  // 0: none
+    size_t multi = 0;
   };
 
   static int OnSocket(CURL* easy, curl_socket_t fd, int what, void* multi,
@@ -79,13 +88,16 @@ class MultiPool {
 
   static CURLM* MakeHandle(Multi* multi);
   size_t MakeMulti();
-  void ArmIdle(Multi* multi);
+  void ArmIdle(Multi* multi, MonoTime due);
   void OnIdle(Multi* multi);
+  void Prune(Multi* multi);
+  static void EndPrune(Multi* multi);
   void Release(size_t fd);
-  void Watch(Multi* multi, curl_socket_t fd, int what, Socket* socket);
+  void Watch(Multi* multi, CURL* easy, curl_socket_t fd, int what,
+             Socket* socket);
   void Arm(Multi* multi, MonoTime due);
   void OnTime(Multi* multi);
-  void Act(Multi* multi, curl_socket_t fd, int events);
+  void Act(Multi* multi, CURL* easy, curl_socket_t fd, int events);
 
   net::EventLoop& loop_;
   const size_t transfers_each_;
@@ -95,9 +107,9 @@ class MultiPool {
   size_t roomy_ = 0;  // where to look first
   std::vector<std::unique_ptr<Socket>> sockets_;
   std::vector<Socket*> free_sockets_;
-  // By server, and by descriptor the server whose connection it is; 0: none.
+  // By server and by descriptor.
   std::unordered_map<uint64_t, Kept> kept_;
-  std::vector<uint64_t> servers_;
+  std::vector<Connection> connections_;
   size_t kept_sockets_ = 0;
   size_t claims_ = 0;
 };

@@ -97,7 +97,11 @@ HeadState ResponseHead::AddLine(std::string_view line) {
 }
 
 HeadState ResponseHead::Finish() {
-  if (state_ == HeadState::kMore && lines_ > 0) state_ = Read();
+  if (state_ != HeadState::kMore || lines_ == 0) return state_;
+  // The line that has no end counts too.
+  const bool cut = line_begin_ < text_.size();
+  const size_t fields = earlier_lines_ + lines_ - 1 + (cut ? 1 : 0);
+  state_ = fields > limits_.max_fields ? HeadState::kTooManyFields : Read();
   return state_;
 }
 

@@ -159,6 +159,21 @@ TEST(ResponseHead, HasABoundInFields) {
   }
 }
 
+TEST(ResponseHead, CountsALineThatIsCutOff) {
+  HeadLimits limits;
+  limits.max_fields = 2;
+  const std::string two = "HTTP/1.1 200 OK\nA: b\nC: d\n";
+  for (const auto& [text, state] :
+       {std::pair(two, HeadState::kComplete),
+        std::pair(two.substr(0, two.size() - 1), HeadState::kComplete),
+        std::pair(two + "E", HeadState::kTooManyFields)}) {
+    ResponseHead head(limits);
+    std::string_view bytes = text;
+    EXPECT_EQ(head.Add(&bytes), HeadState::kMore) << text;
+    EXPECT_EQ(head.Finish(), state) << text;
+  }
+}
+
 TEST(ResponseHead, TakesItsBoundsFromTheSettings) {
   config::FetchSettings settings;
   settings.max_head_bytes = 2'000;

@@ -1,5 +1,8 @@
 #include "fetch/transfer.h"
 
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -20,6 +23,8 @@ constexpr long kNeverMs = 48L * 3600 * 1000;
 constexpr long kUploadBuffer = 16384;
 // Connections of equal parts are told apart by libcurl; this only routes.
 constexpr uint64_t kServerSeed = 0x6e657068;
+// libcurl's own bound on a line of a head.
+constexpr uint64_t kMostLineBytes = 102'400;
 // Time stands still in a pause: this is when it is looked at again.
 constexpr std::chrono::milliseconds kPausedLook(100);
 
@@ -148,6 +153,9 @@ Stop Transfer::Prepare(FetchRequest request, FetchHandler* handler,
   content_type_.clear();
   content_length_.reset();
   head_bytes_ = head_fields_ = window_bytes_ = 0;
+  quiet_bytes_ = read_before_ = head_bytes_before_ = 0;
+  looked_ = false;
+  contact_ = {};
   paused_all_ = paused_window_ = {};
   message_[0] = '\0';
   armed = MonoTime::max();
@@ -300,12 +308,13 @@ void Transfer::FillTimings() {
   timings.total = result_->end_mono - result_->begin_mono;
   if (asked_) timings.request = asked_at_ - result_->begin_mono;
   if (asked_ && request_.https) timings.tls = timings.request;
-  if (connected_) {
-    result_->contact = connected_at_;
-    if (opened_) timings.connect = connected_at_ - result_->begin_mono;
-  } else if (opened_) {
-    // The kernel repeats what is not answered: the server may have heard of
-    // us at any time until now.
+  if (connected_ && opened_) {
+    timings.connect = connected_at_ - result_->begin_mono;
+  }
+  result_->contact = contact_;
+  // The kernel repeats what is not answered: the server may have heard of us at
+  // any time until now.
+  if (contact_ == MonoTime{} && (opened_ || asked_)) {
     result_->contact = result_->end_mono;
   }
   if (!asked_ && !shared_.options.proxy.empty()) {
@@ -359,6 +368,53 @@ Stop Transfer::Overdue(MonoTime now) {
   return Stop::kNone;
 }
 
+MonoTime Transfer::ReadTime(MonoTime now) const {
+  return (paused_ ? paused_at_ : now) - paused_all_;
+}
+
+bool Transfer::ChargeHead() {
+  const uint64_t bytes = HeadMemory();
+  return bytes <= kFreeHeadBytes ||
+         result_->body.Charge(bytes - kFreeHeadBytes);
+}
+
+bool Transfer::NoteRead(int fd) {
+  if (!asked_ || head_complete_ || stop_ != Stop::kNone) return true;
+  tcp_info info{};
+  socklen_t size = sizeof(info);
+  int unread = 0;
+  if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0 ||
+      ioctl(fd, FIONREAD, &unread) != 0) {
+    return true;
+  }
+  const uint64_t read =
+      info.tcpi_bytes_received - static_cast<uint64_t>(unread);
+  if (!looked_) {
+    // What came over a connection before is not known: the worst is taken.
+    looked_ = true;
+    read_before_ = opened_ ? 0 : read - std::min(read, kMostLineBytes);
+    head_bytes_before_ = opened_ ? 0 : head_bytes_;
+  }
+  const uint64_t came = read - read_before_;
+  const uint64_t lines = head_bytes_ - head_bytes_before_;
+  const uint64_t quiet = std::min(came - std::min(came, lines), kMostLineBytes);
+  if (quiet <= quiet_bytes_) return true;
+  quiet_bytes_ = quiet;
+  if (!ChargeHead()) return Refuse(Stop::kPool);
+  shared_.owner.OnBytes(0);  // the pool may be too full now
+  return true;
+}
+
+bool Transfer::Renew() {
+  NEPHILA_CHECK(!multi_.has_value());
+  CURL* const fresh = curl_easy_init();
+  if (fresh == nullptr) return false;
+  curl_easy_cleanup(easy_);
+  easy_ = fresh;
+  SetOnce();
+  return true;
+}
+
 bool Transfer::Resume() {
   if (!paused_ || !multi_.has_value()) return true;
   paused_ = false;
@@ -372,9 +428,15 @@ bool Transfer::Resume() {
 }
 
 BodyProgress Transfer::Progress(MonoTime now) const {
-  return {.held_bytes = result_->body.held_bytes(),
-          .received_bytes = result_->body.size_bytes(),
-          .age = now - result_->begin_mono - result_->timings.first_byte};
+  BodyProgress progress;
+  progress.held_bytes = result_->body.held_bytes();
+  progress.received_bytes =
+      head_bytes_ + quiet_bytes_ + result_->body.size_bytes();
+  progress.age = now - result_->begin_mono - result_->timings.first_byte;
+  if (!result_->body.empty()) {
+    progress.recent_bytes_per_second = speed_.BytesPerSecond(ReadTime(now));
+  }
+  return progress;
 }
 
 }  // namespace nephila::fetch

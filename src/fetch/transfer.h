@@ -31,6 +31,9 @@
 
 namespace nephila::fetch {
 
+// A head takes so much for nothing; what is more counts as a body does.
+inline constexpr uint64_t kFreeHeadBytes = 8192;
+
 class Transfer {
  public:
   // What all transfers of a thread share; it outlives them.
@@ -45,6 +48,8 @@ class Transfer {
     virtual void OnBytes(uint64_t bytes) = 0;
     // No room in the pool of bodies: it waits for Resume.
     virtual void OnStarved(Transfer* transfer) = 0;
+    // The server has heard of it. From inside libcurl.
+    virtual void OnContact(Transfer* transfer) = 0;
   };
   struct Shared {
     const FetchOptions& options;
@@ -77,6 +82,15 @@ class Transfer {
   // After MayRead or OnStarved; takes what libcurl has kept meanwhile.
   // False if it cannot go on, for the reason in stop(): End it.
   bool Resume();
+  // libcurl has read from its socket. If the head is not whole, up to 100 KB
+  // of a line stay with libcurl: that is counted here. False if there is no
+  // room for it: End it.
+  bool NoteRead(int fd);
+  // Whether libcurl's handle has grown, which keeps the memory of its longest
+  // line and of the last head. REQUIRES: it has ended.
+  bool worn() const { return HeadMemory() > kFreeHeadBytes; }
+  // A new handle in its place; false if libcurl has no memory.
+  bool Renew();
 
   const FetchRequest& request() const { return request_; }
   FetchHandler* handler() const { return handler_; }
@@ -87,6 +101,8 @@ class Transfer {
   void set_stop(Stop stop);
   bool running() const { return multi_.has_value(); }
   bool paused() const { return paused_; }
+  MonoTime contact() const { return contact_; }
+  bool fresh() const { return opened_; }
   BodyProgress Progress(MonoTime now) const;
 
   net::TimerId timer = net::TimerId::kNone;
@@ -116,6 +132,12 @@ class Transfer {
   size_t BodyBytes(std::string_view bytes);
   std::string_view OwnBytes(std::string_view bytes);
   void NoteConnected();
+  void NoteContact();
+  // Of the head, by us and by libcurl.
+  uint64_t HeadMemory() const { return 2 * head_bytes_ + quiet_bytes_; }
+  bool ChargeHead();
+  // The clock, but for the time in which we did not read.
+  MonoTime ReadTime(MonoTime now) const;
   void NoteAddress(const net::IpAddress& address, uint16_t port);
   curl_socket_t OpenSocket(const curl_sockaddr& address);
   void NotePhase(Phase phase);
@@ -126,7 +148,7 @@ class Transfer {
   void FillProtocols();
 
   const Shared shared_;
-  CURL* const easy_;
+  CURL* easy_;
   std::array<char, CURL_ERROR_SIZE> message_{};
 
   FetchRequest request_;
@@ -159,6 +181,13 @@ class Transfer {
   std::optional<uint64_t> content_length_;
   uint64_t head_bytes_ = 0;
   uint64_t head_fields_ = 0;
+  // What libcurl has read and holds since it is no whole line (NoteRead):
+  // the most that it was, and what was read and in lines before.
+  bool looked_ = false;
+  uint64_t quiet_bytes_ = 0;
+  uint64_t read_before_ = 0;
+  uint64_t head_bytes_before_ = 0;
+  RecentSpeed speed_;          // of the body
   uint64_t window_bytes_ = 0;  // of the body, when the window began
   // Of the body in chunks: where it ends. What libcurl gives out may have
   // bytes of a next answer behind it.
@@ -172,6 +201,7 @@ class Transfer {
   bool starved_ = false;
   MonoTime starved_since_{};
   MonoTime connected_at_{};
+  MonoTime contact_{};
   MonoTime asked_at_{};
   MonoTime window_start_{};
   // While we did not read: not the server's time.

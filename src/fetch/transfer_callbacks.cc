@@ -68,6 +68,7 @@ bool Transfer::HeaderLine(std::string_view line) {
   head_bytes_ += line.size();
   shared_.owner.OnBytes(line.size());
   if (head_bytes_ > limits_.max_head_bytes) return Refuse(Stop::kHeadSize);
+  if (!ChargeHead()) return Refuse(Stop::kPool);
   if (!in_head_ && !head_complete_) return FirstLine(line);
   if (in_head_ && IsBlank(line)) {
     result_->head.append(line);
@@ -93,6 +94,7 @@ bool Transfer::FirstLine(std::string_view line) {
   if (result_->timings.first_byte.count() == 0) {
     result_->timings.first_byte =
         shared_.loop.clock().Now() - result_->begin_mono;
+    NoteContact();
     FillProtocols();
   }
   // What an HTTP/1 server calls its version does not change the protocol.
@@ -164,7 +166,10 @@ bool Transfer::HeadDone() {
 
 void Transfer::NotePhase(Phase phase) {
   phase_ = phase;
-  if (phase == Phase::kBody) window_start_ = shared_.loop.clock().Now();
+  if (phase == Phase::kBody) {
+    window_start_ = shared_.loop.clock().Now();
+    speed_.Begin(ReadTime(window_start_));
+  }
   if (Deadline() < armed) shared_.owner.OnDeadline(this);
 }
 
@@ -196,6 +201,7 @@ size_t Transfer::BodyBytes(std::string_view bytes) {
   const std::string_view wanted =
       own.substr(0, std::min<uint64_t>(room, own.size()));
   const size_t taken = result_->body.Append(wanted);
+  speed_.Count(taken, ReadTime(shared_.loop.clock().Now()));
   shared_.owner.OnBytes(taken);
   if (taken == own.size()) {
     scanned_ = own_ = taken_ = 0;
@@ -228,6 +234,15 @@ void Transfer::NoteConnected() {
   if (connected_) return;
   connected_ = true;
   connected_at_ = shared_.loop.clock().Now();
+  if (opened_) NoteContact();
+}
+
+// A new connection has come to the server; a request over a kept one may take
+// its time, and is there when it is answered.
+void Transfer::NoteContact() {
+  if (contact_ != MonoTime{}) return;
+  contact_ = shared_.loop.clock().Now();
+  shared_.owner.OnContact(this);
 }
 
 // Of the server; behind a proxy the one that it was asked for.

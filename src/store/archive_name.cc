@@ -21,15 +21,39 @@ bool TakeSuffix(std::string_view suffix, std::string_view* name) {
   return true;
 }
 
-struct CivilTime {
-  std::chrono::year_month_day date;
-  std::chrono::hh_mm_ss<std::chrono::nanoseconds> time;
-};
+void AppendDigits(int64_t value, int64_t highest_unit, std::string* out) {
+  for (int64_t unit = highest_unit; unit > 0; unit /= 10) {
+    *out += static_cast<char>('0' + value / unit % 10);
+  }
+}
 
-CivilTime CivilOf(WallTime time) {
+// UTC, with what is between the parts of a date and of a time. By hand, since
+// it is done several times a page.
+std::string CivilText(WallTime time, std::string_view in_date,
+                      std::string_view in_time) {
   const auto day = std::chrono::floor<std::chrono::days>(time);
-  return {std::chrono::year_month_day(day),
-          std::chrono::hh_mm_ss<std::chrono::nanoseconds>(time - day)};
+  const std::chrono::year_month_day date(day);
+  const std::chrono::hh_mm_ss clock(
+      std::chrono::floor<std::chrono::seconds>(time) - day);
+  std::string text;
+  text.reserve(32);
+  AppendDigits(static_cast<int>(date.year()), 1000, &text);
+  text += in_date;
+  AppendDigits(static_cast<unsigned>(date.month()), 10, &text);
+  text += in_date;
+  AppendDigits(static_cast<unsigned>(date.day()), 10, &text);
+  if (!in_date.empty()) text += 'T';
+  AppendDigits(clock.hours().count(), 10, &text);
+  text += in_time;
+  AppendDigits(clock.minutes().count(), 10, &text);
+  text += in_time;
+  AppendDigits(clock.seconds().count(), 10, &text);
+  return text;
+}
+
+// Behind the second.
+int64_t NanosecondsOf(WallTime time) {
+  return (time - std::chrono::floor<std::chrono::seconds>(time)).count();
 }
 
 }  // namespace
@@ -98,27 +122,17 @@ bool IsNamePart(std::string_view text) {
 }
 
 std::string Timestamp17(WallTime time) {
-  const CivilTime civil = CivilOf(time);
-  const auto millis =
-      std::chrono::floor<std::chrono::milliseconds>(civil.time.subseconds());
-  return fmt::format("{:04}{:02}{:02}{:02}{:02}{:02}{:03}",
-                     static_cast<int>(civil.date.year()),
-                     static_cast<unsigned>(civil.date.month()),
-                     static_cast<unsigned>(civil.date.day()),
-                     civil.time.hours().count(), civil.time.minutes().count(),
-                     civil.time.seconds().count(), millis.count());
+  std::string text = CivilText(time, "", "");
+  AppendDigits(NanosecondsOf(time) / 1'000'000, 100, &text);
+  return text;
 }
 
 std::string WarcDate(WallTime time) {
-  const CivilTime civil = CivilOf(time);
-  const auto micros =
-      std::chrono::floor<std::chrono::microseconds>(civil.time.subseconds());
-  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:06}Z",
-                     static_cast<int>(civil.date.year()),
-                     static_cast<unsigned>(civil.date.month()),
-                     static_cast<unsigned>(civil.date.day()),
-                     civil.time.hours().count(), civil.time.minutes().count(),
-                     civil.time.seconds().count(), micros.count());
+  std::string text = CivilText(time, "-", ":");
+  text += '.';
+  AppendDigits(NanosecondsOf(time) / 1'000, 100'000, &text);
+  text += 'Z';
+  return text;
 }
 
 }  // namespace nephila::store

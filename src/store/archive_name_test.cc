@@ -11,6 +11,9 @@ TEST(ArchiveNameTest, TimesAreWrittenInUtc) {
   EXPECT_EQ(Timestamp17(kTime), "20260102030405678");
   EXPECT_EQ(WarcDate(kTime), "2026-01-02T03:04:05.678901Z");
   EXPECT_EQ(WarcDate(WallTime{}), "1970-01-01T00:00:00.000000Z");
+  const WallTime before(std::chrono::nanoseconds(-1));
+  EXPECT_EQ(WarcDate(before), "1969-12-31T23:59:59.999999Z");
+  EXPECT_EQ(Timestamp17(before), "19691231235959999");
 }
 
 ArchiveName Sample() {

@@ -15,13 +15,25 @@ constexpr size_t kTimestampDigits = 14;
 
 // JSON in ASCII: a terminal, a sort and a grep see the same bytes. What is not
 // UTF-8 becomes U+FFFD, since JSON cannot hold it.
+void AppendString(std::string_view text, std::string* out) {
+  using Json = nlohmann::json;
+  const bool plain = std::all_of(text.begin(), text.end(), [](char c) {
+    return c >= ' ' && c < 0x7f && c != '"' && c != '\\';
+  });
+  if (plain) {
+    out->append("\"").append(text).append("\"");
+  } else {
+    out->append(Json(text).dump(-1, ' ', /*ensure_ascii=*/true,
+                                Json::error_handler_t::replace));
+  }
+}
+
 void AppendMember(std::string_view name, std::string_view value,
                   std::string* out) {
-  using Json = nlohmann::json;
-  constexpr auto kReplace = Json::error_handler_t::replace;
   out->append(out->ends_with('{') ? "" : ", ");
-  out->append(Json(name).dump(-1, ' ', true, kReplace)).append(": ");
-  out->append(Json(value).dump(-1, ' ', true, kReplace));
+  AppendString(name, out);
+  out->append(": ");
+  AppendString(value, out);
 }
 
 void AppendIfAny(std::string_view name, const std::string& value,

@@ -84,10 +84,11 @@ TEST(Cdxj, EscapesWhatJsonCannotHold) {
   CdxjLine line;
   line.key = "a)/";
   line.timestamp = "20140126200624";
-  line.url = "http://a/\"\\\n\xff\xc3\xbc";
+  line.url = "http://a/\"\\\n\x7f\xff\xc3\xbc";
   std::string text = FormatCdxj(line);
-  EXPECT_EQ(text,
-            R"(a)/ 20140126200624 {"url": "http://a/\"\\\n\ufffd\u00fc"})");
+  EXPECT_EQ(
+      text,
+      R"(a)/ 20140126200624 {"url": "http://a/\"\\\n\u007f\ufffd\u00fc"})");
   EXPECT_EQ(FormatCdxj(*ParseCdxj(text)), text);
 }
 

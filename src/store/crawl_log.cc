@@ -40,13 +40,22 @@ void AppendColumn(std::string_view text, std::string* out) {
     *out += '-';
     return;
   }
+  const auto is_plain = [](char c) { return c > ' ' && c < 0x7F; };
+  if (std::ranges::all_of(text, is_plain)) {
+    *out += text;
+    return;
+  }
   for (const char c : text) {
-    if (c > ' ' && c < 0x7F) {
+    if (is_plain(c)) {
       *out += c;
     } else {
       *out += fmt::format("%{:02X}", static_cast<uint8_t>(c));
     }
   }
+}
+
+void AppendRight(std::string_view text, size_t width, std::string* out) {
+  out->append(width - std::min(width, text.size()), ' ').append(text);
 }
 
 std::string_view TruncationNote(item::Truncation truncation) {
@@ -170,10 +179,14 @@ std::string FormatLogLine(const item::FetchedPage& page,
                           const LogFacts& facts) {
   const auto millis =
       std::chrono::floor<std::chrono::milliseconds>(page.duration);
-  std::string line =
-      fmt::format("{} {:>5} {:>10} ", FormatUtc(facts.now),
-                  HeritrixStatus(page.outcome, facts.http_status),
-                  facts.bytes ? std::to_string(*facts.bytes) : "-");
+  std::string line;
+  line.reserve(page.url.size() + page.via.size() + 200);
+  line.append(FormatUtc(facts.now)).append(" ");
+  AppendRight(std::to_string(HeritrixStatus(page.outcome, facts.http_status)),
+              5, &line);
+  line += ' ';
+  AppendRight(facts.bytes ? std::to_string(*facts.bytes) : "-", 10, &line);
+  line += ' ';
   AppendColumn(page.url, &line);
   for (const std::string_view column :
        {page.hop_path, page.via,
@@ -185,7 +198,8 @@ std::string FormatLogLine(const item::FetchedPage& page,
   if (page.begin == WallTime{}) {
     line += '-';
   } else {
-    line += fmt::format("{}+{}", Timestamp17(page.begin), millis.count());
+    line.append(Timestamp17(page.begin)).append("+");
+    line.append(std::to_string(millis.count()));
   }
   for (const std::string_view column : {facts.digest, page.source_tag}) {
     line += ' ';

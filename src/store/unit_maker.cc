@@ -30,10 +30,14 @@ std::string Bracketed(std::string_view id) {
 // Everything that is not visible ASCII percent-encoded: a URI is one word
 // without brackets.
 std::string UriText(std::string_view url) {
+  const auto is_plain = [](char c) {
+    return c > ' ' && c < 0x7F && c != '<' && c != '>';
+  };
+  if (std::ranges::all_of(url, is_plain)) return std::string(url);
   std::string text;
   text.reserve(url.size());
   for (const char c : url) {
-    if (c > ' ' && c < 0x7F && c != '<' && c != '>') {
+    if (is_plain(c)) {
       text += c;
     } else {
       text += fmt::format("%{:02X}", static_cast<uint8_t>(c));

@@ -95,18 +95,21 @@ std::string_view HeaderErrorText(HeaderError error) {
 void WarcHeader::Reset(std::string_view version) {
   version_ = version;
   fields_.clear();
+  // About as many as our own records have.
+  fields_.reserve(12);
   malformed_lines_ = 0;
 }
 
 void WarcHeader::Add(std::string_view name, std::string_view value) {
   NEPHILA_CHECK(IsToken(name));
-  std::string clean(TrimSpace(value));
-  for (char& c : clean) {
+  WarcField& field = fields_.emplace_back();
+  field.name = name;
+  field.value = TrimSpace(value);
+  for (char& c : field.value) {
     if ((static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f) {
       c = ' ';
     }
   }
-  fields_.push_back({std::string(name), std::move(clean)});
 }
 
 const std::string* WarcHeader::Find(std::string_view name) const {

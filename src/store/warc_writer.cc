@@ -1,7 +1,5 @@
 #include "store/warc_writer.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -30,6 +28,13 @@ void AppendInfo(std::string_view name, std::string_view value,
   *out += "\r\n";
 }
 
+// The lowest `digits` of a number.
+void AppendHex(uint64_t value, int digits, std::string* out) {
+  for (int shift = 4 * (digits - 1); shift >= 0; shift -= 4) {
+    *out += "0123456789abcdef"[value >> shift & 15];
+  }
+}
+
 }  // namespace
 
 WarcWriter::WarcWriter(FileSystem& fs, const Clock& clock,
@@ -50,9 +55,18 @@ std::string WarcWriter::PathOf(const std::string& name) const {
 std::string WarcWriter::NewRecordId() {
   const uint64_t high = random_.Next();
   const uint64_t low = random_.Next();
-  return fmt::format("urn:uuid:{:08x}-{:04x}-4{:03x}-{:04x}-{:012x}",
-                     high >> 32, (high >> 16) & 0xFFFF, high & 0x0FFF,
-                     0x8000 | (low >> 48 & 0x3FFF), low & 0xFFFF'FFFF'FFFF);
+  std::string id = "urn:uuid:";
+  id.reserve(id.size() + 36);
+  AppendHex(high >> 32, 8, &id);
+  id += '-';
+  AppendHex(high >> 16, 4, &id);
+  id += "-4";
+  AppendHex(high, 3, &id);
+  id += '-';
+  AppendHex(0x8000 | (low >> 48 & 0x3FFF), 4, &id);
+  id += '-';
+  AppendHex(low, 12, &id);
+  return id;
 }
 
 Unexpected<Error> WarcWriter::Break(Error error) {
