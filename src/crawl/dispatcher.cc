@@ -248,7 +248,10 @@ politeness::HostFacts Dispatcher::FactsOf(const Visit& visit,
   // What is known is known of the host that the record names.
   if (visit.hops == 0) {
     facts.budget = static_cast<double>(visit.budget);
-    facts.crawl_delay = visit.crawl_delay;
+    // Before its robots.txt has come nobody knows.
+    if (visit.kind == item::FetchKind::kPage || visit.crawl_delay.count() > 0) {
+      facts.crawl_delay = visit.crawl_delay;
+    }
     facts.not_before = ToMono(visit.not_before, clock_);
     facts.failures = visit.failures;
     facts.overloads = visit.overloads;
