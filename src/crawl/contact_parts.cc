@@ -14,9 +14,6 @@ using item::FetchOutcome;
 using politeness::ServerKey;
 using std::chrono::nanoseconds;
 
-// Where an IPv4 address stands in an IPv6 one (RFC 4291 s2.5.5.2).
-constexpr size_t kMappedAt = 12;
-
 // from + by, at most what can be told.
 template <typename Time>
 Time Later(Time from, nanoseconds by) {
