@@ -169,7 +169,7 @@ TEST_F(FetchCmdTest, TellsWhatHappened) {
   EXPECT_EQ(fetched[Url("gone.example", "/x")]["status"], 404);
   const Json& nowhere = fetched["http://nowhere.invalid/"];
   EXPECT_EQ(nowhere["outcome"], "robots-unreachable");
-  EXPECT_EQ(nowhere["robots"]["outcome"], "dns-failed");
+  EXPECT_EQ(nowhere["robots"]["outcome"], "no-such-host");
   EXPECT_EQ(nowhere["robots"]["error"], "no-such-name");
   ExpectPolite();
 }

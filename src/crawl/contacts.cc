@@ -1,70 +1,20 @@
 #include "crawl/contacts.h"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 #include <vector>
 
 #include "base/hash.h"
-#include "fetch/response_head.h"
-#include "item/outcome_policy.h"
+#include "crawl/contact_parts.h"
 
 namespace nephila::crawl {
 namespace {
 
 using fetch::FetchResult;
 using item::FetchOutcome;
-using politeness::ServerKey;
 
 // So often a name is asked for whose resolver has no time for us.
 constexpr int kResolveTries = 30;
-// A server that closes an idle connection does so after 5 s, the shortest wait
-// that is common; we come before.
-constexpr auto kKeptFor = std::chrono::seconds(3);
-
-uint16_t PortOf(const url::Url& url) {
-  uint16_t port = url.scheme() == "https" ? 443 : 80;
-  std::string_view text = url.port();
-  std::from_chars(text.data(), text.data() + text.size(), port);
-  return port;
-}
-
-FetchOutcome OutcomeOf(dns::Outcome outcome) {
-  switch (outcome) {
-    case dns::Outcome::kAddressesRefused:
-      return FetchOutcome::kAddressRefused;
-    case dns::Outcome::kOverloaded:
-    case dns::Outcome::kCancelled:
-      return FetchOutcome::kInterrupted;
-    default:
-      return FetchOutcome::kDnsFailed;
-  }
-}
-
-std::string Explain(const dns::Answer& answer) {
-  std::string text(dns::OutcomeName(answer.outcome));
-  if (!answer.refused.empty()) {
-    text.append(": ").append(answer.refused[0].address.ToString());
-    text.append(" is ").append(answer.refused[0].block);
-  }
-  return text;
-}
-
-ServerKey KeyOf(const net::IpAddress& address) {
-  ServerKey key;
-  std::span<const uint8_t> bytes = address.bytes();
-  if (address.is_v4()) key.bytes[10] = key.bytes[11] = 0xff;
-  std::copy(bytes.begin(), bytes.end(), key.bytes.end() - bytes.size());
-  return key;
-}
-
-net::IpAddress AddressOf(const ServerKey& key,
-                         const std::vector<net::IpAddress>& addresses) {
-  for (const net::IpAddress& address : addresses) {
-    if (KeyOf(address) == key) return address;
-  }
-  return addresses.front();
-}
 
 politeness::PolitenessOptions OptionsOf(const config::Settings& settings) {
   politeness::PolitenessOptions options;
@@ -76,6 +26,7 @@ politeness::PolitenessOptions OptionsOf(const config::Settings& settings) {
 
 Contacts::Contacts(const Parts& parts)
     : parts_(parts),
+      head_(fetch::HeadLimitsOf(parts.settings.fetch)),
       politeness_(parts.loop.clock(), OptionsOf(parts.settings)) {}
 
 void Contacts::Ask(const url::Url& url, politeness::Kind kind,
@@ -133,7 +84,7 @@ void Contacts::OnAnswer(uint64_t id, const dns::Answer& answer) {
   if (answer.outcome == dns::Outcome::kFound) return Add(id);
   if (answer.outcome == dns::Outcome::kOverloaded &&
       request.resolved < kResolveTries) {
-    parts_.loop.At(parts_.loop.clock().Now() + std::chrono::seconds(1),
+    parts_.loop.At(parts_.loop.clock().Now() + kResolveAgain,
                    [this, id] { Resolve(id); });
     return;
   }
@@ -144,11 +95,7 @@ void Contacts::Add(uint64_t id) {
   Request& request = requests_[id];
   if (stopped_) return Fail(id, FetchOutcome::kInterrupted, "stopped");
   Host& host = hosts_[request.fetch.host];
-  host.addresses.clear();
-  for (const net::IpAddress& address : request.answer.addresses) {
-    if (host.addresses.size() == politeness::kMostAddresses) break;
-    host.addresses.push_back(KeyOf(address));
-  }
+  host.addresses = KeysOf(request.answer.addresses);
   politeness::Added added = politeness_.Add(FactsOf(request.fetch.host),
                                             request.kind, std::to_string(id));
   MonoTime now = parts_.loop.clock().Now();
@@ -200,7 +147,7 @@ void Contacts::Start(const politeness::Lease& lease) {
   std::chrono::nanoseconds wait =
       std::max(host.crawl_delay, parts_.settings.politeness.host_delay);
   fetch::FetchRequest fetch = request.fetch;
-  fetch.address = AddressOf(lease.address, request.answer.addresses);
+  fetch.address = AddressOf(lease.address);
   // A robots.txt is asked for because a page will be.
   bool more = host.open > 1 || fetch.kind == item::FetchKind::kRobots;
   fetch.keep_connection = more && wait <= kKeptFor && !request.again;
@@ -232,23 +179,9 @@ void Contacts::OnFetched(std::unique_ptr<FetchResult> result) {
   uint64_t id = result->id;
   Request& waiting = requests_[id];
   --in_flight_;
-  politeness::Outcome outcome;
-  if (result->contact != MonoTime{}) outcome.contact = result->contact;
-  outcome.end = parts_.loop.clock().Now();
-  outcome.host = item::RowFor(result->outcome, result->status).host;
-  outcome.download = result->timings.total;
-  fetch::ResponseHead head(fetch::HeadLimitsOf(parts_.settings.fetch));
-  std::string_view bytes = result->head;
-  if (head.Add(&bytes) == fetch::HeadState::kComplete) {
-    if (auto wait =
-            head.RetryAfter(parts_.loop.clock().WallNow(),
-                            parts_.settings.politeness.max_retry_after)) {
-      outcome.retry_after = *wait;
-    }
-  }
-  bool stale = result->reused && !waiting.again &&
-               result->outcome == FetchOutcome::kConnectionLost;
-  // A server may close a kept connection just when it is used: no failure.
+  politeness::Outcome outcome =
+      PaceOf(*result, parts_.settings, parts_.loop.clock(), &head_);
+  const bool stale = IsStale(*result) && !waiting.again;
   if (stale) outcome.host = item::HostStep::kNone;
   politeness_.Done(waiting.lease, outcome);
   if (stale) {

@@ -20,6 +20,7 @@
 #include "config/settings.h"
 #include "dns/resolver.h"
 #include "fetch/fetcher.h"
+#include "fetch/response_head.h"
 #include "net/event_loop.h"
 #include "politeness/politeness.h"
 #include "url/url.h"
@@ -84,6 +85,7 @@ class Contacts final : private fetch::FetchHandler {
   void OnFetched(std::unique_ptr<fetch::FetchResult> result) override;
 
   const Parts parts_;
+  fetch::ResponseHead head_;
   politeness::Politeness politeness_;
   std::map<uint64_t, Request> requests_;
   std::map<std::string, Host, std::less<>> hosts_;

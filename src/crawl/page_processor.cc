@@ -12,12 +12,6 @@
 namespace nephila::crawl {
 namespace {
 
-// Statuses whose Location is another address of the page (RFC 9110 s15.4).
-bool IsRedirect(int status) {
-  return status == 301 || status == 302 || status == 303 || status == 307 ||
-         status == 308;
-}
-
 // Elements that are shown as a part of the page.
 bool IsEmbed(const parse::PageLink& link) {
   constexpr std::array<std::string_view, 17> kEmbeds = {
@@ -39,6 +33,11 @@ Hop HopOf(const parse::PageLink& link) {
 }
 
 }  // namespace
+
+bool IsRedirect(int status) {
+  return status == 301 || status == 302 || status == 303 || status == 307 ||
+         status == 308;
+}
 
 PageProcessor::PageProcessor(const config::Settings& settings,
                              const url::PublicSuffixList& suffixes,

@@ -32,6 +32,9 @@
 
 namespace nephila::crawl {
 
+// Statuses whose Location is another address of the page (RFC 9110 s15.4).
+bool IsRedirect(int status);
+
 // How a link leads on, by Heritrix's letters, which hop paths are made of.
 enum class Hop : char {
   kLink = 'L',

@@ -76,7 +76,10 @@ Result<UrlRecord, std::string_view> Read(std::string_view bytes,
   }
   FieldReader reader(bytes.substr(1));
   UrlRecord record;
-  record.flags = static_cast<uint32_t>(reader.Number(kKnownUrlFlags));
+  const uint64_t number = reader.Number(
+      uint64_t{kMostAttempts} << kUrlFlagBits | kKnownUrlFlags);
+  record.flags = static_cast<uint32_t>(number) & kKnownUrlFlags;
+  record.attempts = static_cast<uint32_t>(number >> kUrlFlagBits);
   record.url = reader.Text(kMostUrlBytes);
   record.host_start = static_cast<uint32_t>(reader.Number(kMostUrlBytes));
   record.host_size = static_cast<uint32_t>(reader.Number(kMostUrlBytes));
@@ -110,6 +113,7 @@ bool IsValid(const UrlRecord& record) {
          record.pld_size > 0 && record.pld_size <= record.host_size &&
          record.host_start <= record.url.size() &&
          record.host_size <= record.url.size() - record.host_start &&
+         record.attempts <= kMostAttempts &&
          (record.flags & ~kKnownUrlFlags) == 0 && AreHops(record.hop_path) &&
          record.discovered >= WallTime{};
 }
@@ -118,7 +122,7 @@ void AppendUrlRecord(const UrlRecord& record, std::string& out) {
   NEPHILA_CHECK(IsValid(record));
   ByteWriter writer(out);
   writer.U8(kUrlRecordVersion);
-  writer.Varint(record.flags);
+  writer.Varint(uint64_t{record.attempts} << kUrlFlagBits | record.flags);
   writer.Sized(record.url);
   writer.Varint(record.host_start);
   writer.Varint(record.host_size);

@@ -37,7 +37,10 @@ inline constexpr uint32_t kFromSitemap = 2;   // or by a feed
 inline constexpr uint32_t kFromRedirect = 4;  // the target of one
 inline constexpr uint32_t kForRobots = 8;     // a robots.txt
 inline constexpr uint32_t kEmbedded = 16;     // an image, a script, a frame
-inline constexpr uint32_t kKnownUrlFlags = 31;
+inline constexpr uint32_t kIsSitemap = 32;    // named as one: read as one
+inline constexpr int kUrlFlagBits = 6;
+inline constexpr uint32_t kKnownUrlFlags = (1U << kUrlFlagBits) - 1;
+inline constexpr uint32_t kMostAttempts = 1U << 24;
 
 struct UrlRecord {
   std::string_view url;  // canonical
@@ -47,6 +50,7 @@ struct UrlRecord {
   uint32_t pld_size = 0;
 
   uint32_t flags = 0;
+  uint32_t attempts = 0;      // made so far to fetch it
   uint32_t depth = 0;         // hops since the seed
   std::string_view hop_path;  // a capital letter each, the last kMostHops
   std::string_view parent;    // the page with the link; empty for a seed

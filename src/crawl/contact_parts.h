@@ -1,0 +1,61 @@
+// What those who contact servers have in common (contacts.h, dispatcher.h):
+// from URLs, answers of the DNS and results of fetches to what politeness
+// wants to know, and between the two clocks.
+//   Threads: any; plain functions.   Cost: constant.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "config/settings.h"
+#include "dns/answer.h"
+#include "fetch/fetch_result.h"
+#include "fetch/response_head.h"
+#include "item/fetch_outcome.h"
+#include "net/ip_address.h"
+#include "politeness/politeness.h"
+#include "url/url.h"
+
+namespace nephila::crawl {
+
+// A server that closes an idle connection does so after 5 s, the shortest wait
+// that is common; we come before.
+inline constexpr std::chrono::seconds kKeptFor{3};
+// A name whose resolver has no time for us is asked for again after this.
+inline constexpr std::chrono::seconds kResolveAgain{1};
+
+// Of an http or https URL.
+uint16_t PortOf(const url::Url& url);
+
+// What an attempt without addresses is. REQUIRES: not kFound.
+item::FetchOutcome OutcomeOf(dns::Outcome outcome);
+// For people.
+std::string Explain(const dns::Answer& answer);
+
+politeness::ServerKey KeyOf(const net::IpAddress& address);
+net::IpAddress AddressOf(const politeness::ServerKey& key);
+// As many as politeness looks at.
+std::vector<politeness::ServerKey> KeysOf(
+    const std::vector<net::IpAddress>& addresses);
+
+// Whether a kept connection was gone just when it was used, which servers may
+// do: nothing is known of the host, and it may be asked again.
+bool IsStale(const fetch::FetchResult& result);
+// How the transfer went, for the pace of its host. `head` is for its use.
+politeness::Outcome PaceOf(const fetch::FetchResult& result,
+                           const config::Settings& settings, const Clock& clock,
+                           fetch::ResponseHead* head);
+
+// The same moment on the other clock, as they stand now; one that is past, or
+// too far away to be told, is the nearest that can be.
+MonoTime ToMono(WallTime time, const Clock& clock);
+WallTime ToWall(MonoTime time, const Clock& clock);
+
+// Rounded up: a wait is never told for shorter than it is.
+std::chrono::milliseconds RoundUp(std::chrono::nanoseconds length);
+
+}  // namespace nephila::crawl

@@ -1,0 +1,453 @@
+#include "crawl/dispatcher.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/check.h"
+#include "crawl/contact_parts.h"
+#include "item/url_record.h"
+#include "url/parser.h"
+#include "url/record_keys.h"
+
+namespace nephila::crawl {
+namespace {
+
+using politeness::Kind;
+
+// Asked for at a time: enough that a message a batch costs nothing, few enough
+// that what is wanted next is not decided for long.
+constexpr size_t kBatch = 1000;
+// While so many visits for each that may be in flight wait for names, more
+// would wait for the resolver, not for their hosts.
+constexpr size_t kNamelessPerTransfer = 4;
+// After a request that brought nothing, unless something happens before.
+constexpr std::chrono::milliseconds kAskAgain{10};
+
+std::string PayloadOf(uint64_t id) {
+  std::string payload(sizeof id, '\0');
+  std::memcpy(payload.data(), &id, sizeof id);
+  return payload;
+}
+
+uint64_t IdOf(const std::string& payload) {
+  uint64_t id = 0;
+  NEPHILA_CHECK(payload.size() == sizeof id);
+  std::memcpy(&id, payload.data(), sizeof id);
+  return id;
+}
+
+Kind KindOf(const Visit& visit) {
+  if (visit.hops > 0) return Kind::kHop;
+  if (visit.kind == item::FetchKind::kPage) return Kind::kPage;
+  return visit.attempt == 1 ? Kind::kFirstRobots : Kind::kRobots;
+}
+
+politeness::PolitenessOptions OptionsOf(const Dispatcher::Parts& parts) {
+  politeness::PolitenessOptions options;
+  options.settings = parts.settings.politeness;
+  options.reference_budget =
+      static_cast<double>(parts.settings.reputation.base);
+  options.restarted = parts.restarted;
+  if (parts.site_delay) {
+    options.site_delay =
+        [ask = parts.site_delay](const politeness::HostFacts& facts) {
+          return ask(facts.name);
+        };
+  }
+  return options;
+}
+
+std::string OriginOf(const Visit& visit) {
+  std::string origin(visit.https ? "https://" : "http://");
+  origin.append(visit.host);
+  if (visit.port != (visit.https ? 443 : 80)) {
+    origin.append(":").append(std::to_string(visit.port));
+  }
+  return origin.append("/");
+}
+
+}  // namespace
+
+Dispatcher::Dispatcher(const Parts& parts)
+    : parts_(parts),
+      clock_(parts.loop.clock()),
+      politeness_(clock_, OptionsOf(parts)),
+      max_in_flight_(parts.max_in_flight),
+      load_(parts.downloaders, 0),
+      alive_(std::make_shared<Dispatcher*>(this)) {
+  NEPHILA_CHECK(parts.downloaders > 0);
+}
+
+Dispatcher::~Dispatcher() { parts_.loop.Cancel(timer_); }
+
+void Dispatcher::Take(std::vector<VisitPtr> visits) {
+  for (VisitPtr& visit : visits) {
+    came_ = came_ || visit->kind == item::FetchKind::kPage;
+    Begin(std::move(visit));
+  }
+  ask_at_ = {};
+  Pump();
+}
+
+void Dispatcher::Wanted(size_t count) {
+  wanted_ -= std::min(count, wanted_);
+  if (wanted_ == 0) {
+    ask_at_ = came_ ? MonoTime{} : clock_.Now() + kAskAgain;
+  }
+  Pump();
+}
+
+void Dispatcher::Contacted(uint64_t lease, MonoTime when) {
+  politeness_.Contacted(lease, when);
+  Pump();
+}
+
+void Dispatcher::Ended(size_t downloader, End end) {
+  if (end.lease != 0) {
+    --in_flight_;
+    --load_[downloader];
+    const politeness::Waits left = politeness_.Done(end.lease, end.outcome);
+    const auto found = hosts_.find(left.host.host);
+    if (found != hosts_.end()) {
+      Host& host = found->second;
+      host.changed = host.failures != left.host.failures ||
+                     host.overloads != left.host.overloads;
+    }
+    if (end.next == nullptr) {
+      parts_.released(downloader, end.lease,
+                      {RoundUp(left.host.left), RoundUp(left.address.left),
+                       left.host.failures, left.host.overloads});
+    }
+    // Before the host can be forgotten here.
+    PassOnNotes();
+    Leave(left.host.host);
+  }
+  if (end.next != nullptr) Begin(std::move(end.next));
+  ask_at_ = {};
+  Pump();
+}
+
+void Dispatcher::Pause() { paused_ = true; }
+
+void Dispatcher::Resume() {
+  paused_ = false;
+  Pump();
+}
+
+void Dispatcher::SetMaxInFlight(size_t max) {
+  max_in_flight_ = max;
+  Pump();
+}
+
+void Dispatcher::SetSpeed(double leases_per_second) {
+  politeness_.SetSpeed(leases_per_second);
+  Pump();
+}
+
+void Dispatcher::Aim(Visit* visit) const {
+  const auto record = item::ReadUrl(visit->record);
+  NEPHILA_CHECK(record);
+  url::Url url;
+  NEPHILA_CHECK(url::Parse(record->url, nullptr, &url) && url.is_http());
+  const url::Keys keys = url::KeysOf(*record, parts_.seed);
+  visit->host_key = keys.host.value;
+  visit->domain_key = keys.pld.value;
+  visit->host = url.host();
+  visit->port = PortOf(url);
+  visit->https = url.scheme_kind() == url::Scheme::kHttps;
+  if (visit->kind == item::FetchKind::kRobots) {
+    visit->walk = std::make_unique<fetch::RobotsWalk>(parts_.settings.fetch,
+                                                      parts_.settings.url);
+    visit->walk->Start(url);
+    visit->url = visit->walk->next().href();
+  } else {
+    visit->url = url.href();
+  }
+}
+
+void Dispatcher::Begin(VisitPtr visit) {
+  if (visit->url.empty()) Aim(visit.get());
+  const uint64_t id = next_id_++;
+  Host& host = hosts_[visit->host_key];
+  if (host.visits++ == 0) host.origin = OriginOf(*visit);
+  if (!host.changed) {
+    host.failures = visit->failures;
+    host.overloads = visit->overloads;
+  }
+  const auto unnamed = unnamed_.find(visit->host_key);
+  if (unnamed != unnamed_.end()) {
+    PassOn(unnamed->second, &host);
+    unnamed_.erase(unnamed);
+  }
+  visits_.emplace(id, std::move(visit));
+  if (paused_) {
+    AtTime(id, clock_.Now());
+  } else {
+    WaitForName(id);
+  }
+}
+
+void Dispatcher::WaitForName(uint64_t id) {
+  const Visit& visit = *visits_.at(id);
+  const uint64_t host_key = visit.host_key;
+  Host& host = hosts_.at(host_key);
+  host.nameless.push_back(id);
+  ++nameless_;
+  if (host.resolving) return;
+  host.resolving = true;
+  parts_.resolver.Resolve(visit.host,
+                          [alive = std::weak_ptr<Dispatcher*>(alive_),
+                           host_key](const dns::Answer& answer) {
+                            if (const auto self = alive.lock()) {
+                              (*self)->OnAnswer(host_key, answer);
+                            }
+                          });
+}
+
+void Dispatcher::OnAnswer(uint64_t host_key, const dns::Answer& answer) {
+  Host& host = hosts_.at(host_key);
+  host.resolving = false;
+  const std::vector<uint64_t> ids = std::exchange(host.nameless, {});
+  nameless_ -= ids.size();
+  const bool found = answer.outcome == dns::Outcome::kFound;
+  // It was not asked for: that tells nothing about the name.
+  const bool later = answer.outcome == dns::Outcome::kOverloaded ||
+                     answer.outcome == dns::Outcome::kCancelled;
+  if (found) host.addresses = KeysOf(answer.addresses);
+  bool first = true;
+  for (const uint64_t id : ids) {
+    if (later) {
+      AtTime(id, clock_.Now() + kResolveAgain);
+      continue;
+    }
+    dns::Answer& its = visits_.at(id)->answer;
+    its = first ? answer : dns::Answer();
+    if (!first) {
+      its.outcome = answer.outcome;
+      its.source = dns::Source::kJoined;
+    }
+    first = false;
+    if (!found) {
+      Fail(id, answer);
+    } else if (!Add(id)) {
+      const bool urgent = KindOf(*visits_.at(id)) != Kind::kPage;
+      full_.insert(urgent ? full_.begin() : full_.end(), id);
+    }
+  }
+  Pump();
+}
+
+politeness::HostFacts Dispatcher::FactsOf(const Visit& visit,
+                                          const Host& host) const {
+  politeness::HostFacts facts;
+  facts.host = visit.host_key;
+  facts.domain = visit.domain_key;
+  facts.addresses = host.addresses;
+  facts.name = visit.host;
+  // What is known is known of the host that the record names.
+  if (visit.hops == 0) {
+    facts.budget = static_cast<double>(visit.budget);
+    // Before its robots.txt has come nobody knows.
+    if (visit.kind == item::FetchKind::kPage || visit.crawl_delay.count() > 0) {
+      facts.crawl_delay = visit.crawl_delay;
+    }
+    facts.not_before = ToMono(visit.not_before, clock_);
+    facts.failures = visit.failures;
+    facts.overloads = visit.overloads;
+  }
+  return facts;
+}
+
+bool Dispatcher::Add(uint64_t id) {
+  const Visit& visit = *visits_.at(id);
+  const Host& host = hosts_.at(visit.host_key);
+  const politeness::Added added =
+      politeness_.Add(FactsOf(visit, host), KindOf(visit), PayloadOf(id));
+  switch (added.outcome) {
+    case politeness::AddOutcome::kTaken:
+      return true;
+    case politeness::AddOutcome::kLater:
+      Park(id, added.due);
+      return true;
+    case politeness::AddOutcome::kFull:
+      return false;
+  }
+  NEPHILA_CHECK(false);
+}
+
+void Dispatcher::Fail(uint64_t id, const dns::Answer& answer) {
+  VisitPtr visit = Extract(id);
+  visit->failure = OutcomeOf(answer.outcome);
+  visit->error = Explain(answer);
+  Leave(visit->host_key);
+  const size_t downloader = next_failed_++ % load_.size();
+  parts_.start(downloader, std::move(visit));
+}
+
+void Dispatcher::Park(uint64_t id, MonoTime due) {
+  // Only pages have a queue on disk to come back from.
+  if (KindOf(*visits_.at(id)) != Kind::kPage) return AtTime(id, due);
+  ParkedVisit parked;
+  parked.visit = Extract(id);
+  parked.due = ToWall(due, clock_);
+  parked.failures = parked.visit->failures;
+  parked.overloads = parked.visit->overloads;
+  Leave(parked.visit->host_key);
+  parts_.park(std::move(parked));
+}
+
+void Dispatcher::Pump() {
+  // What is called may call back.
+  if (std::exchange(pumping_, true)) {
+    again_ = true;
+    return;
+  }
+  do {
+    again_ = false;
+    PumpOnce();
+  } while (again_);
+  pumping_ = false;
+  SetTimer();
+}
+
+void Dispatcher::PumpOnce() {
+  if (!paused_) {
+    AddWhatIsDue();
+    AddWhatHadNoRoom();
+  }
+  std::vector<politeness::Lease> leases;
+  if (!paused_ && in_flight_ < max_in_flight_) {
+    politeness_.Take(max_in_flight_ - in_flight_, leases);
+  }
+  for (const politeness::Lease& lease : leases) Start(lease);
+  // With it hosts go that have nothing to wait for any more.
+  if (!paused_ && AddWhatHadNoRoom()) again_ = true;
+  PassOnParked();
+  PassOnNotes();
+  AskForMore();
+}
+
+void Dispatcher::AddWhatIsDue() {
+  const MonoTime now = clock_.Now();
+  while (!later_.empty() && later_.begin()->first <= now) {
+    const uint64_t id = later_.begin()->second;
+    later_.erase(later_.begin());
+    WaitForName(id);
+  }
+}
+
+bool Dispatcher::AddWhatHadNoRoom() {
+  bool added = false;
+  while (!full_.empty() && Add(full_.front())) {
+    full_.pop_front();
+    added = true;
+  }
+  return added;
+}
+
+void Dispatcher::Start(const politeness::Lease& lease) {
+  VisitPtr visit = Extract(IdOf(lease.payload));
+  visit->lease = lease.id;
+  visit->address = AddressOf(lease.address);
+  visit->keep_connection = KeepsConnection(*visit, hosts_.at(visit->host_key));
+  const auto least = std::min_element(load_.begin(), load_.end());
+  ++*least;
+  ++in_flight_;
+  parts_.start(static_cast<size_t>(least - load_.begin()), std::move(visit));
+}
+
+bool Dispatcher::KeepsConnection(const Visit& visit, const Host& host) const {
+  // A robots.txt is asked for because a page will be.
+  const bool more = host.visits > 1 || visit.kind == item::FetchKind::kRobots;
+  return more && !visit.is_again &&
+         politeness_.Why(visit.host_key).delay <= kKeptFor;
+}
+
+void Dispatcher::PassOnParked() {
+  std::vector<politeness::Parked> parked;
+  politeness_.TakeParked(parked);
+  for (const politeness::Parked& one : parked) {
+    Park(IdOf(one.payload), one.due);
+  }
+}
+
+void Dispatcher::PassOnNotes() {
+  std::vector<politeness::HostNote> notes;
+  politeness_.TakeNotes(notes);
+  for (const politeness::HostNote& note : notes) {
+    const auto host = hosts_.find(note.host);
+    if (host == hosts_.end()) {
+      // No record can be found by a key alone; politeness keeps its clock.
+      unnamed_[note.host] = note;
+      continue;
+    }
+    PassOn(note, &host->second);
+    DropIfDone(note.host);
+  }
+}
+
+void Dispatcher::PassOn(const politeness::HostNote& note, Host* host) {
+  host->failures = note.failures;
+  host->overloads = note.overloads;
+  host->changed = false;
+  parts_.note({note.host, note.epoch, host->origin,
+               ToWall(note.not_before, clock_), note.failures, note.overloads});
+}
+
+void Dispatcher::AskForMore() {
+  if (paused_ || wanted_ > 0 || !full_.empty()) return;
+  if (ask_at_ > clock_.Now() || !politeness_.WantsMore()) return;
+  if (nameless_ >= kNamelessPerTransfer * max_in_flight_) return;
+  const auto most = static_cast<size_t>(parts_.settings.politeness.max_urls);
+  if (visits_.size() >= most) return;
+  wanted_ = std::min(kBatch, most - visits_.size());
+  came_ = false;
+  parts_.want(wanted_);
+}
+
+void Dispatcher::SetTimer() {
+  MonoTime due = MonoTime::max();
+  if (!paused_) {
+    if (in_flight_ < max_in_flight_) due = politeness_.NextDue();
+    if (!later_.empty()) due = std::min(due, later_.begin()->first);
+    if (wanted_ == 0 && ask_at_ > clock_.Now()) due = std::min(due, ask_at_);
+  }
+  if (timer_ != net::TimerId::kNone) {
+    if (timer_at_ == due) return;
+    parts_.loop.Cancel(timer_);
+    timer_ = net::TimerId::kNone;
+  }
+  if (due == MonoTime::max()) return;
+  timer_at_ = due;
+  timer_ = parts_.loop.At(due, [this] {
+    timer_ = net::TimerId::kNone;
+    Pump();
+  });
+}
+
+VisitPtr Dispatcher::Extract(uint64_t id) {
+  const auto found = visits_.find(id);
+  NEPHILA_CHECK(found != visits_.end());
+  VisitPtr visit = std::move(found->second);
+  visits_.erase(found);
+  return visit;
+}
+
+void Dispatcher::Leave(uint64_t host_key) {
+  --hosts_.at(host_key).visits;
+  DropIfDone(host_key);
+}
+
+void Dispatcher::DropIfDone(uint64_t host_key) {
+  const auto found = hosts_.find(host_key);
+  const Host& host = found->second;
+  if (host.visits > 0 || host.resolving) return;
+  // Its trouble is to be noted by this name, but for so many.
+  const auto most = static_cast<size_t>(parts_.settings.politeness.max_hosts) +
+                    static_cast<size_t>(parts_.settings.politeness.max_parked);
+  if (host.changed && hosts_.size() < most) return;
+  hosts_.erase(found);
+}
+
+}  // namespace nephila::crawl

@@ -1,0 +1,209 @@
+// Dispatcher: from URLs that may be fetched to leases, each when its host and
+// its server may be contacted (politeness/politeness.h). Names are resolved
+// here, just before their hosts come into the heaps, so that every contact is
+// counted at the address that it goes to.
+//
+//   In: visits of the frontier; hops of redirects, contacts and ends from the
+//       downloaders
+//   Out: visits with a lease, to the downloader that has the fewest; visits
+//   that
+//       wait for long, back to the frontier; requests for more
+//   Drop: nothing: a name that cannot be resolved is a visit with a failure
+//   Threads: that of its loop   Memory: `politeness.max_urls`, `max_hosts`
+//
+// Hosts are held here from their first visit to their last one's end; the
+// clocks are politeness's alone.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/metrics.h"
+#include "base/result.h"
+#include "config/settings.h"
+#include "crawl/visit.h"
+#include "dns/resolver.h"
+#include "net/event_loop.h"
+#include "politeness/politeness.h"
+
+namespace nephila::crawl {
+
+// A page that waits for longer than memory is for, and until when.
+struct ParkedVisit {
+  VisitPtr visit;
+  WallTime due{};
+  uint32_t failures = 0;
+  uint32_t overloads = 0;
+};
+
+// A host whose next time is to stand in its record: it is left alone for long,
+// or is well again. When it does, and what was checked before is read: Noted.
+struct HostNote {
+  uint64_t host = 0;
+  uint64_t epoch = 0;
+  std::string origin;  // the root of a site of it, as a URL
+  WallTime not_before{};
+  uint32_t failures = 0;
+  uint32_t overloads = 0;
+};
+
+class Dispatcher {
+ public:
+  // All of it outlives this. The functions are called by the dispatcher's
+  // thread.
+  struct Parts {
+    net::EventLoop& loop;
+    dns::Resolver& resolver;
+    const config::Settings& settings;
+    uint64_t seed = 0;  // of the job's keys
+    size_t max_in_flight = 500;
+    size_t downloaders = 1;
+    bool restarted = false;
+    std::function<void(size_t downloader, VisitPtr)> start;
+    // The answer to an End that had a lease and no `next`.
+    std::function<void(size_t downloader, uint64_t lease, Waits)> released;
+    std::function<void(ParkedVisit)> park;
+    std::function<void(HostNote)> note;
+    // More pages are wanted: so many, at most. Asked again only when all of
+    // those have come or will not (Wanted): who has none keeps the request
+    // until there are some.
+    std::function<void(size_t count)> want;
+    // The delay that the settings of a site give its host; may be null.
+    std::function<std::optional<std::chrono::nanoseconds>(
+        std::string_view host)>
+        site_delay = nullptr;
+  };
+
+  explicit Dispatcher(const Parts& parts);
+  ~Dispatcher();
+  Dispatcher(const Dispatcher&) = delete;
+  Dispatcher& operator=(const Dispatcher&) = delete;
+
+  // From the frontier: an answer to `want`, or a robots.txt.
+  void Take(std::vector<VisitPtr> visits);
+  // So many of what was asked for with `want` have come or will not come.
+  void Wanted(size_t count);
+
+  // What the note with this epoch says stands in the host's record, and
+  // nothing comes any more that was checked before.
+  void Noted(uint64_t host, uint64_t epoch) { politeness_.Forget(host, epoch); }
+
+  // From a downloader.
+  struct End {
+    uint64_t lease = 0;  // 0: that was told before
+    politeness::Outcome outcome;
+    // The visit goes on: a hop, or again after a connection that was gone.
+    VisitPtr next = nullptr;
+    bool is_hop = false;
+  };
+  void Contacted(uint64_t lease, MonoTime when);
+  void Ended(size_t downloader, End end);
+
+  // No lease is given any more; what was resolved waits. For the end of a
+  // crawl, for a full disk, and for whoever asks for it.
+  void Pause();
+  void Resume();
+  // In flight, at downloaders.
+  size_t in_flight() const { return in_flight_; }
+  // Visits here that have no lease: to be resolved, or in the heaps.
+  size_t waiting() const { return visits_.size(); }
+  // At most so many leases at a time.
+  void SetMaxInFlight(size_t max);
+  void SetSpeed(double leases_per_second);
+
+  std::string SaveWaits() const { return politeness_.Save(); }
+  Status RestoreWaits(std::string_view saved) {
+    return politeness_.Restore(saved);
+  }
+  politeness::PolitenessStats stats() const { return politeness_.stats(); }
+  politeness::Explanation Why(uint64_t host) const {
+    return politeness_.Why(host);
+  }
+
+ private:
+  // From its first visit here to its last one's end, or until a note of its
+  // trouble was passed on.
+  struct Host {
+    std::string origin;
+    size_t visits = 0;  // here, or with a lease
+    bool resolving = false;
+    std::vector<uint64_t> nameless;  // visits that wait for its name
+    std::vector<politeness::ServerKey> addresses;
+    // As its record has them, and whether they are so still.
+    uint32_t failures = 0;
+    uint32_t overloads = 0;
+    bool changed = false;
+  };
+
+  // Where the visit goes, from its record.
+  void Aim(Visit* visit) const;
+  void Begin(VisitPtr visit);
+  void WaitForName(uint64_t id);
+  void OnAnswer(uint64_t host_key, const dns::Answer& answer);
+  // Into the heaps; false if they are full.
+  bool Add(uint64_t id);
+  politeness::HostFacts FactsOf(const Visit& visit, const Host& host) const;
+  void Fail(uint64_t id, const dns::Answer& answer);
+  void Park(uint64_t id, MonoTime due);
+  void AtTime(uint64_t id, MonoTime due) { later_.emplace(due, id); }
+
+  // Starts what is due, hands on what is not for long, asks for more, and sees
+  // to it that the next is started.
+  void Pump();
+  void PumpOnce();
+  void AddWhatIsDue();
+  bool AddWhatHadNoRoom();  // whether there was any now
+  void Start(const politeness::Lease& lease);
+  bool KeepsConnection(const Visit& visit, const Host& host) const;
+  void PassOnParked();
+  void PassOnNotes();
+  void PassOn(const politeness::HostNote& note, Host* host);
+  void AskForMore();
+  void SetTimer();
+
+  VisitPtr Extract(uint64_t id);
+  void Leave(uint64_t host_key);  // one visit less
+  void DropIfDone(uint64_t host_key);
+
+  const Parts parts_;
+  const Clock& clock_;
+  politeness::Politeness politeness_;
+  size_t max_in_flight_;
+  size_t in_flight_ = 0;
+  std::vector<size_t> load_;  // leases by downloader
+  size_t next_failed_ = 0;    // the downloader that writes it down
+  bool paused_ = false;
+
+  uint64_t next_id_ = 1;
+  std::unordered_map<uint64_t, VisitPtr> visits_;
+  std::unordered_map<uint64_t, Host> hosts_;  // by key
+  size_t nameless_ = 0;
+  std::deque<uint64_t> full_;                // there was no room for them
+  std::multimap<MonoTime, uint64_t> later_;  // to be begun again
+  // Of hosts whose name is not known: restored, and not seen here since.
+  std::unordered_map<uint64_t, politeness::HostNote> unnamed_;
+
+  size_t wanted_ = 0;  // asked for, and not come
+  bool came_ = false;  // some of it
+  MonoTime ask_at_{};  // not before
+
+  bool pumping_ = false;
+  bool again_ = false;
+  net::TimerId timer_ = net::TimerId::kNone;
+  MonoTime timer_at_{};
+  // Of the resolver, which may answer when this is gone.
+  const std::shared_ptr<Dispatcher*> alive_;
+};
+
+}  // namespace nephila::crawl

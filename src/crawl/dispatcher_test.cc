@@ -1,0 +1,347 @@
+#include "crawl/dispatcher.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "crawl/dispatch_testing.h"
+
+namespace nephila::crawl {
+namespace {
+
+using item::FetchOutcome;
+
+std::vector<std::string> PagesOf(const std::string& host, size_t count) {
+  std::vector<std::string> urls;
+  urls.reserve(count);
+  for (size_t i = 0; i < count; ++i) {
+    urls.push_back("http://" + host + "/" + std::to_string(i));
+  }
+  return urls;
+}
+
+class DispatcherTest : public DispatchTest {};
+
+TEST_F(DispatcherTest, NoHostAndNoAddressIsContactedEarly) {
+  settings_.politeness.host_delay = seconds(2);
+  settings_.politeness.host_delay_floor = seconds(2);
+  settings_.politeness.server_delay = milliseconds(700);
+  settings_.politeness.server_delay_floor = milliseconds(700);
+  for (const char* host : {"a.test", "b.test", "c.test"}) {
+    web_.PutHost(host, {net::IpAddress::V4(192, 0, 2, 1)});
+  }
+  FakeAnswer slow = FakePage("");
+  slow.takes = seconds(3);
+  web_.Put("http://a.test/1", slow);
+  Start();
+  GivePages(PagesOf("a.test", 4));
+  GivePages(PagesOf("b.test", 4));
+  GivePages(PagesOf("c.test", 4));
+  ASSERT_TRUE(RunUntilFinished(12));
+  EXPECT_EQ(web_.FirstEarly(seconds(2), milliseconds(700)), "");
+  EXPECT_EQ(web_.log().size(), 12U);
+  // It is the contact that counts, not the end: while one host is slow the
+  // others of its address go on.
+  EXPECT_LE(clock_.Now() - web_.log().front().begin, seconds(13));
+  EXPECT_EQ(dispatcher_->in_flight(), 0U);
+  EXPECT_EQ(dispatcher_->waiting(), 0U);
+}
+
+TEST_F(DispatcherTest, ANameIsResolvedOnceForAllThatWaitForIt) {
+  Start();
+  GivePages(PagesOf("a.test", 5));
+  ASSERT_TRUE(RunUntilFinished(5));
+  EXPECT_EQ(web_.TimesResolved("a.test"), 1U);
+}
+
+TEST_F(DispatcherTest, AnAddressOfTheNameThatIsFreeIsUsed) {
+  const auto first = net::IpAddress::V4(192, 0, 2, 1);
+  const auto second = *net::IpAddress::Parse("2001:db8::1");
+  web_.PutHost("a.test", {first});
+  web_.PutHost("b.test", {first, second});
+  settings_.politeness.server_delay = seconds(30);
+  settings_.politeness.server_delay_floor = seconds(30);
+  Start();
+  Give(Page("http://a.test/"));
+  RunFor(milliseconds(100));
+  Give(Page("http://b.test/"));
+  ASSERT_TRUE(RunUntilFinished(2, seconds(5)));
+  EXPECT_EQ(web_.log()[1].address, second);
+}
+
+TEST_F(DispatcherTest, ANameThatDoesNotExistIsWrittenDownWithoutALease) {
+  web_.FailName("gone.test", {dns::Outcome::kNoSuchName});
+  Start();
+  GivePages(PagesOf("gone.test", 3));
+  ASSERT_TRUE(RunUntilFinished(3, seconds(1)));
+  EXPECT_EQ(web_.TimesResolved("gone.test"), 1U);
+  EXPECT_TRUE(web_.log().empty());
+  EXPECT_EQ(dispatcher_->stats().added, 0U);
+  for (const FinishedVisit& visit : finished_) {
+    EXPECT_EQ(visit.outcome, FetchOutcome::kNoSuchHost);
+    EXPECT_FALSE(visit.retry);
+    EXPECT_FALSE(visit.archived);
+    EXPECT_EQ(EntryOf(visit.entry).outcome, FetchOutcome::kNoSuchHost);
+  }
+  EXPECT_NE(CrawlLog().find("no-such-name"), std::string::npos);
+}
+
+TEST_F(DispatcherTest, AResolverThatFailedIsAnAttempt) {
+  web_.FailName("a.test", {dns::Outcome::kServerFailure});
+  Start();
+  Give(Page("http://a.test/"));
+  ASSERT_TRUE(RunUntilFinished(1, seconds(1)));
+  EXPECT_EQ(finished_[0].outcome, FetchOutcome::kDnsFailed);
+  EXPECT_TRUE(finished_[0].retry);
+  EXPECT_EQ(finished_[0].next_attempt, 2U);
+  EXPECT_GT(finished_[0].url_wait, milliseconds(0));
+}
+
+TEST_F(DispatcherTest, AResolverWithoutTimeIsAskedAgain) {
+  web_.FailName("a.test",
+                {dns::Outcome::kOverloaded, dns::Outcome::kOverloaded});
+  Start();
+  GivePages(PagesOf("a.test", 2));
+  ASSERT_TRUE(RunUntilFinished(2, seconds(10)));
+  EXPECT_EQ(web_.TimesResolved("a.test"), 3U);
+  EXPECT_EQ(finished_[0].outcome, FetchOutcome::kResponse);
+}
+
+TEST_F(DispatcherTest, FailuresGoToTheDownloadersInTurn) {
+  web_.FailName("a.test", {dns::Outcome::kNoSuchName});
+  Start(2);
+  GivePages(PagesOf("a.test", 4));
+  ASSERT_TRUE(RunUntilFinished(4, seconds(1)));
+  EXPECT_EQ(started_, (std::vector<size_t>{2, 2}));
+}
+
+TEST_F(DispatcherTest, TheDownloaderWithTheFewestGetsTheNext) {
+  Start(3);
+  for (int i = 0; i < 6; ++i) {
+    Give(Page("http://h" + std::to_string(i) + ".test/"));
+  }
+  RunFor(milliseconds(5));
+  EXPECT_EQ(dispatcher_->in_flight(), 6U);
+  EXPECT_EQ(started_, (std::vector<size_t>{2, 2, 2}));
+  ASSERT_TRUE(RunUntilFinished(6));
+}
+
+TEST_F(DispatcherTest, NoMoreAreInFlightThanAreLet) {
+  Start(1, 2);
+  for (int i = 0; i < 6; ++i) {
+    Give(Page("http://h" + std::to_string(i) + ".test/"));
+  }
+  size_t most = 0;
+  ASSERT_TRUE(RunUntil([&] {
+    most = std::max(most, dispatcher_->in_flight());
+    return finished_.size() == 6;
+  }));
+  EXPECT_EQ(most, 2U);
+  dispatcher_->SetMaxInFlight(0);
+  Give(Page("http://a.test/"));
+  RunFor(seconds(5));
+  EXPECT_EQ(finished_.size(), 6U);
+  dispatcher_->SetMaxInFlight(1);
+  EXPECT_TRUE(RunUntilFinished(7));
+}
+
+TEST_F(DispatcherTest, APageThatIsNotDueForLongIsParked) {
+  Start();
+  VisitPtr page = Page("http://a.test/");
+  page->not_before = clock_.WallNow() + minutes(10);
+  page->failures = 4;
+  const WallTime due = page->not_before;
+  Give(std::move(page));
+  RunFor(milliseconds(50));
+  ASSERT_EQ(parked_.size(), 1U);
+  EXPECT_GE(parked_[0].due, due);
+  EXPECT_LE(parked_[0].due, due + seconds(2));
+  EXPECT_EQ(parked_[0].failures, 4U);
+  EXPECT_EQ(parked_[0].visit->place, 1U);
+  EXPECT_EQ(dispatcher_->waiting(), 0U);
+}
+
+TEST_F(DispatcherTest, ARobotsTxtThatIsNotDueForLongWaitsHere) {
+  Start();
+  VisitPtr robots = Robots("http://a.test/");
+  robots->attempt = 2;
+  robots->not_before = clock_.WallNow() + minutes(10);
+  const MonoTime due = clock_.Now() + minutes(10);
+  Give(std::move(robots));
+  ASSERT_TRUE(RunUntilFinished(1));
+  EXPECT_GE(web_.log().front().begin, due);
+  EXPECT_LE(web_.log().front().begin, due + seconds(2));
+}
+
+TEST_F(DispatcherTest, ADeadHostIsNotedByItsOriginAndItsPagesAreParked) {
+  settings_.politeness.dead_after = 1;
+  settings_.politeness.dead_pause = minutes(30);
+  web_.Put("https://a.test:8443/0", FakeFailure(FetchOutcome::kConnectFailed));
+  Start();
+  GivePages({"https://a.test:8443/0", "https://a.test:8443/1"});
+  ASSERT_TRUE(RunUntilFinished(1, minutes(1)));
+  RunFor(milliseconds(50));
+  ASSERT_EQ(parked_.size(), 1U);
+  ASSERT_FALSE(notes_.empty());
+  EXPECT_EQ(notes_[0].origin, "https://a.test:8443/");
+  EXPECT_GE(notes_[0].not_before, clock_.WallNow() + minutes(29));
+  EXPECT_EQ(notes_[0].failures, 1U);
+  EXPECT_NE(notes_[0].epoch, 0U);
+  const job::Entry entry = EntryOf(finished_[0].entry);
+  EXPECT_GE(entry.host_wait, minutes(29));
+  EXPECT_EQ(entry.host_failures, 1U);
+  EXPECT_EQ(dispatcher_->stats().parked_hosts, 1U);
+  dispatcher_->Noted(notes_[0].host, notes_[0].epoch);
+  EXPECT_EQ(dispatcher_->stats().parked_hosts, 0U);
+}
+
+TEST_F(DispatcherTest, ARestoredWaitIsNotedOnceItsHostHasAName) {
+  settings_.politeness.dead_after = 1;
+  settings_.politeness.dead_pause = minutes(30);
+  web_.Put("http://a.test/0", FakeFailure(FetchOutcome::kConnectFailed));
+  Start();
+  Give(Page("http://a.test/0"));
+  ASSERT_TRUE(RunUntilFinished(1, minutes(1)));
+  const std::string saved = dispatcher_->SaveWaits();
+  Stop();
+  notes_.clear();
+  Start();
+  MustDo(dispatcher_->RestoreWaits(saved));
+  Give(Page("http://b.test/"));
+  RunFor(seconds(5));
+  EXPECT_TRUE(notes_.empty());
+  Give(Page("http://a.test/1"));
+  RunFor(seconds(1));
+  ASSERT_FALSE(notes_.empty());
+  EXPECT_EQ(notes_[0].origin, "http://a.test/");
+  EXPECT_GE(notes_[0].not_before, clock_.WallNow() + minutes(28));
+  ASSERT_EQ(parked_.size(), 1U);
+}
+
+TEST_F(DispatcherTest, WhatFindsNoRoomComesWhenThereIsSome) {
+  settings_.politeness.max_hosts = 2;
+  settings_.politeness.host_delay = milliseconds(100);
+  settings_.politeness.host_delay_floor = milliseconds(100);
+  Start();
+  for (int i = 0; i < 8; ++i) {
+    Give(Page("http://h" + std::to_string(i) + ".test/"));
+  }
+  ASSERT_TRUE(RunUntilFinished(8, minutes(1)));
+  EXPECT_EQ(web_.FirstEarly(milliseconds(100), milliseconds(100)), "");
+}
+
+TEST_F(DispatcherTest, MoreIsAskedForOnceAtATime) {
+  settings_.politeness.max_urls = 600;
+  Start();
+  Give(Page("http://a.test/"));
+  RunFor(seconds(3));
+  ASSERT_EQ(wants_.size(), 1U);
+  EXPECT_LE(wants_[0], 600U);
+  const size_t asked = wants_[0];
+  GivePages(PagesOf("b.test", 10));
+  dispatcher_->Wanted(10);
+  RunFor(seconds(3));
+  EXPECT_EQ(wants_.size(), 1U);
+  dispatcher_->Wanted(asked - 10);
+  RunFor(milliseconds(5));
+  EXPECT_EQ(wants_.size(), 2U);
+}
+
+TEST_F(DispatcherTest, ARequestThatBroughtNothingIsNotRepeatedInACircle) {
+  Start();
+  Give(Page("http://a.test/"));
+  ASSERT_TRUE(RunUntilFinished(1));
+  RunFor(milliseconds(100));
+  ASSERT_EQ(wants_.size(), 1U);
+  size_t closed = 0;
+  for (int i = 0; i < 20; ++i) {
+    for (; closed < wants_.size(); ++closed) {
+      dispatcher_->Wanted(wants_[closed]);
+    }
+    RunFor(milliseconds(5));
+  }
+  EXPECT_GE(wants_.size(), 5U);
+  EXPECT_LE(wants_.size(), 12U);
+}
+
+TEST_F(DispatcherTest, NoLeaseIsGivenInAPause) {
+  Start();
+  GivePages(PagesOf("a.test", 3));
+  ASSERT_TRUE(RunUntilFinished(1));
+  dispatcher_->Pause();
+  const size_t asked = web_.log().size();
+  Give(Page("http://b.test/"));
+  RunFor(seconds(10));
+  EXPECT_EQ(web_.log().size(), asked);
+  EXPECT_EQ(web_.TimesResolved("b.test"), 0U);
+  dispatcher_->Resume();
+  EXPECT_TRUE(RunUntilFinished(4));
+}
+
+TEST_F(DispatcherTest, ASitesOwnDelayHolds) {
+  site_delay_ = [](std::string_view host) -> std::optional<nanoseconds> {
+    if (host == "slow.test") return seconds(20);
+    return std::nullopt;
+  };
+  Start();
+  GivePages(PagesOf("slow.test", 3));
+  ASSERT_TRUE(RunUntilFinished(3));
+  EXPECT_EQ(web_.FirstEarly(seconds(20), milliseconds(100)), "");
+}
+
+TEST_F(DispatcherTest, ACrawlDelayOfTheRecordHolds) {
+  Start();
+  for (int i = 0; i < 3; ++i) {
+    VisitPtr page = Page("http://a.test/" + std::to_string(i));
+    page->crawl_delay = seconds(15);
+    Give(std::move(page));
+  }
+  ASSERT_TRUE(RunUntilFinished(3));
+  EXPECT_EQ(web_.FirstEarly(seconds(15), milliseconds(100)), "");
+}
+
+TEST_F(DispatcherTest, TheFirstRobotsTxtGoesAtOnceAndThePageBehindItWaits) {
+  Start();
+  Give(Robots("http://a.test/"));
+  ASSERT_TRUE(RunUntilFinished(1, milliseconds(100)));
+  Give(Page("http://a.test/"));
+  ASSERT_TRUE(RunUntilFinished(2));
+  EXPECT_EQ(web_.FirstEarly(seconds(1), milliseconds(100)), "");
+}
+
+TEST_F(DispatcherTest, ConnectionsAreKeptForWhatComesSoon) {
+  Start();
+  GivePages(PagesOf("a.test", 3));
+  ASSERT_TRUE(RunUntilFinished(3));
+  const auto log = web_.log();
+  EXPECT_FALSE(log[0].reused);
+  EXPECT_TRUE(log[1].reused);
+  EXPECT_TRUE(log[2].reused);
+  // Behind the last one nothing waited.
+  Give(Page("http://a.test/9"));
+  ASSERT_TRUE(RunUntilFinished(4));
+  EXPECT_FALSE(web_.log().back().reused);
+}
+
+TEST_F(DispatcherTest, ConnectionsAreNotKeptForWhatComesLate) {
+  settings_.politeness.host_delay = seconds(10);
+  settings_.politeness.host_delay_floor = seconds(10);
+  Start();
+  GivePages(PagesOf("a.test", 2));
+  ASSERT_TRUE(RunUntilFinished(2));
+  EXPECT_FALSE(web_.log()[1].reused);
+}
+
+TEST_F(DispatcherTest, AnAnswerOfTheResolverMayComeWhenItIsGone) {
+  Start();
+  Give(Page("http://a.test/"));
+  dispatcher_.reset();
+  RunFor(seconds(1));
+  EXPECT_TRUE(finished_.empty());
+}
+
+}  // namespace
+}  // namespace nephila::crawl

@@ -1,0 +1,366 @@
+#include "crawl/downloader.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/check.h"
+#include "crawl/contact_parts.h"
+#include "item/outcome_policy.h"
+#include "item/url_record.h"
+#include "job/entry.h"
+#include "url/parser.h"
+#include "url/record_keys.h"
+
+namespace nephila::crawl {
+namespace {
+
+using fetch::FetchResult;
+using item::FetchKind;
+using item::FetchOutcome;
+using std::chrono::milliseconds;
+
+// Names whose records were archived and are not archived again; more are
+// forgotten all at once, and a record twice does no harm.
+constexpr size_t kMostNames = size_t{1} << 16;
+
+std::unique_ptr<FetchResult> WithoutContact(const Visit& visit,
+                                            const Clock& clock) {
+  auto result = std::make_unique<FetchResult>();
+  result->kind = visit.kind;
+  result->url = visit.url;
+  result->begin = clock.WallNow();
+  result->outcome = *visit.failure;
+  result->error = visit.error;
+  return result;
+}
+
+}  // namespace
+
+Downloader::Downloader(const Parts& parts)
+    : parts_(parts),
+      reader_(parts.settings, parts.suffixes, parts.seed, parts.budgets),
+      head_(fetch::HeadLimitsOf(parts.settings.fetch)),
+      canonicalizer_(parts.settings.url, parts.suffixes, parts.seed) {}
+
+Downloader::~Downloader() = default;
+
+void Downloader::Start(VisitPtr visit) {
+  Attempt attempt;
+  attempt.visit = std::move(visit);
+  const Visit& started = *attempt.visit;
+  if (started.failure) {
+    attempt.result = WithoutContact(started, parts_.loop.clock());
+    return Settle(std::move(attempt));
+  }
+  fetch::FetchRequest request;
+  request.id = started.lease;
+  request.kind = started.kind;
+  request.url = started.url;
+  request.host = started.host;
+  request.port = started.port;
+  request.https = started.https;
+  request.address = started.address;
+  request.keep_connection = started.keep_connection;
+  if (started.kind == FetchKind::kRobots) {
+    request.limits = parts_.limits;
+    request.limits->max_body_bytes = parts_.settings.robots.max_size_bytes;
+  }
+  const bool is_new = visits_.emplace(started.lease, std::move(attempt)).second;
+  NEPHILA_CHECK(is_new);
+  parts_.fetcher.Start(std::move(request), this);
+}
+
+void Downloader::OnContact(uint64_t id, MonoTime when, bool /*fresh*/) {
+  parts_.contacted(id, when);
+}
+
+void Downloader::OnFetched(std::unique_ptr<FetchResult> result) {
+  const auto found = visits_.find(result->id);
+  NEPHILA_CHECK(found != visits_.end());
+  Attempt& attempt = found->second;
+  Dispatcher::End end;
+  end.lease = result->id;
+  end.outcome = PaceOf(*result, parts_.settings, parts_.loop.clock(), &head_);
+  const bool stale = IsStale(*result) && !attempt.visit->is_again;
+  if (stale || result->outcome == FetchOutcome::kInterrupted) {
+    // It is not over, and nothing of it is written down.
+    end.outcome.host = item::HostStep::kNone;
+    end.next = std::move(attempt.visit);
+    end.next->lease = 0;
+    end.next->is_again = end.next->is_again || stale;
+    visits_.erase(found);
+    parts_.fetcher.Recycle(std::move(result));
+  } else {
+    attempt.result = std::move(result);
+  }
+  // May come back to Released at once.
+  parts_.ended(std::move(end));
+}
+
+void Downloader::Released(uint64_t lease, const Waits& waits) {
+  auto node = visits_.extract(lease);
+  NEPHILA_CHECK(!node.empty() && node.mapped().result != nullptr);
+  node.mapped().waits = waits;
+  Settle(std::move(node.mapped()));
+}
+
+void Downloader::CancelAll() {
+  std::vector<uint64_t> leases;
+  leases.reserve(visits_.size());
+  for (const auto& [lease, attempt] : visits_) {
+    if (attempt.result == nullptr) leases.push_back(lease);
+  }
+  for (const uint64_t lease : leases) parts_.fetcher.Cancel(lease);
+}
+
+void Downloader::TryAgain() {
+  std::deque<Attempt> stuck = std::exchange(stuck_, {});
+  for (Attempt& attempt : stuck) Settle(std::move(attempt));
+}
+
+Result<store::StorePosition> Downloader::Sync() {
+  NEPHILA_RETURN_IF_ERROR(parts_.store.Sync());
+  return parts_.store.position();
+}
+
+void Downloader::Settle(Attempt attempt) {
+  if (stuck_.empty()) {
+    const Status written = Write(&attempt);
+    if (written) return HandOver(std::move(attempt));
+    stuck_.push_back(std::move(attempt));
+    parts_.failed(written.error());
+  } else {
+    stuck_.push_back(std::move(attempt));
+  }
+}
+
+Status Downloader::Write(Attempt* attempt) {
+  if (!attempt->decided) Decide(attempt);
+  if (!attempt->stored) NEPHILA_RETURN_IF_ERROR(Archive(attempt));
+  if (attempt->entry.empty()) {
+    if (attempt->visit->kind == FetchKind::kRobots) ReadRobots(attempt);
+    MakeEntry(attempt);
+  }
+  NEPHILA_TRY(attempt->finished.entry, parts_.journal.Append(attempt->entry));
+  return {};
+}
+
+void Downloader::Decide(Attempt* attempt) {
+  const Visit& visit = *attempt->visit;
+  const FetchResult& result = *attempt->result;
+  FinishedVisit& finished = attempt->finished;
+  finished.kind = visit.kind;
+  finished.record = visit.record;
+  finished.place = visit.place;
+  finished.attempt = finished.next_attempt = visit.attempt;
+  finished.budget = visit.budget;
+  finished.crawl_delay = visit.crawl_delay;
+  finished.checked = visit.checked;
+  finished.outcome = result.outcome;
+  finished.status = result.status;
+  finished.body_bytes = result.body.size_bytes();
+  // As exact as the journal has it.
+  finished.when =
+      std::chrono::floor<milliseconds>(parts_.loop.clock().WallNow());
+  attempt->decided = true;
+  // What becomes of a site without robots.txt is for its record to say.
+  if (visit.kind == FetchKind::kRobots) return;
+  attempt->next = OwnRedirect(*attempt);
+  if (attempt->next) return;
+  item::Attempt tried;
+  tried.outcome = result.outcome;
+  tried.status = result.status;
+  tried.attempt = visit.attempt;
+  tried.certificate_refused = !result.certificate_error.empty();
+  const item::Next next = item::WhatNext(tried, parts_.settings.fetch);
+  attempt->used_up = next.attempts_used_up;
+  finished.retry = next.url == item::UrlStep::kRetry;
+  if (!finished.retry) return;
+  if (next.attempt_counts) ++finished.next_attempt;
+  finished.url_wait = std::max(RoundUp(next.url_wait), attempt->waits.host);
+}
+
+std::optional<url::Url> Downloader::OwnRedirect(const Attempt& attempt) {
+  const Visit& visit = *attempt.visit;
+  const FetchResult& result = *attempt.result;
+  if (result.outcome != FetchOutcome::kResponse || !IsRedirect(result.status) ||
+      visit.hops >= kMostOwnRedirects) {
+    return std::nullopt;
+  }
+  head_.Clear();
+  std::string_view bytes = result.head;
+  if (head_.Add(&bytes) != fetch::HeadState::kComplete) head_.Finish();
+  // Before it is parsed: a Location is as long as a head.
+  const std::string_view location = head_.location();
+  if (!head_.Has("Location") ||
+      location.size() > parts_.settings.url.max_length_bytes) {
+    return std::nullopt;
+  }
+  url::Url asked;
+  url::Url target;
+  if (!url::Parse(result.url, nullptr, &asked) ||
+      !url::Parse(location, &asked, &target) || !target.is_http()) {
+    return std::nullopt;
+  }
+  const auto canonical = canonicalizer_.Canonicalize(target);
+  const auto record = item::ReadUrl(visit.record);
+  NEPHILA_CHECK(record);
+  if (!canonical ||
+      canonical->keys.url != url::KeysOf(*record, parts_.seed).url) {
+    return std::nullopt;
+  }
+  target.RemoveFragment();
+  target.RemoveUserinfo();
+  return target;
+}
+
+Status Downloader::Archive(Attempt* attempt) {
+  NEPHILA_RETURN_IF_ERROR(ArchiveName(*attempt));
+  const Visit& visit = *attempt->visit;
+  item::FetchedPage page = AsPage(*attempt->result);
+  page.attempt = visit.attempt;
+  page.thread = static_cast<uint32_t>(parts_.number);
+  const auto record = item::ReadUrlRecord(visit.record, parent_);
+  NEPHILA_CHECK(record);
+  hop_path_ = record->hop_path;
+  if (visit.kind == FetchKind::kRobots) {
+    hop_path_ = "P";
+  } else if (visit.hops == 0) {
+    page.via = record->parent;
+  } else {
+    page.via = record->url;
+    std::string path;
+    for (uint32_t i = 0; i < visit.hops; ++i) {
+      path.clear();
+      item::AppendHop(hop_path_, static_cast<char>(Hop::kRedirect), path);
+      std::swap(path, hop_path_);
+    }
+  }
+  page.hop_path = hop_path_;
+  std::array<std::string_view, 2> notes;
+  size_t count = 0;
+  if (!visit.error.empty()) notes.at(count++) = visit.error;
+  if (attempt->used_up) {
+    const bool responded = page.outcome == FetchOutcome::kResponse;
+    notes.at(count++) = item::FetchOutcomeName(
+        responded ? FetchOutcome::kTooManyRetries : page.outcome);
+    if (!responded) page.outcome = FetchOutcome::kTooManyRetries;
+  }
+  page.annotations = std::span(notes).first(count);
+  NEPHILA_TRY(attempt->stored, parts_.store.Write(page));
+  attempt->finished.archived = attempt->stored->place.has_value();
+  return {};
+}
+
+Status Downloader::ArchiveName(const Attempt& attempt) {
+  const Visit& visit = *attempt.visit;
+  const dns::Answer& answer = visit.answer;
+  if (answer.source != dns::Source::kAsked || answer.records.empty() ||
+      archived_names_.contains(visit.host_key)) {
+    return {};
+  }
+  std::string name = "dns:";
+  name.append(visit.host);
+  const std::string server =
+      answer.server ? answer.server->address.ToString() : "";
+  const std::array<std::string_view, 1> body = {answer.records};
+  item::FetchedPage page;
+  page.kind = FetchKind::kDns;
+  page.outcome = FetchOutcome::kDnsAnswer;
+  page.url = name;
+  page.hop_path = "P";
+  page.begin = attempt.result->begin;
+  page.duration = answer.took;
+  page.ip_address = server;
+  page.thread = static_cast<uint32_t>(parts_.number);
+  page.body = body;
+  NEPHILA_RETURN_IF_ERROR(parts_.store.Write(page));
+  if (archived_names_.size() >= kMostNames) archived_names_.clear();
+  archived_names_.insert(visit.host_key);
+  return {};
+}
+
+void Downloader::ReadRobots(Attempt* attempt) {
+  fetch::RobotsWalk& walk = *attempt->visit->walk;
+  const fetch::RobotsHop hop = reader_.ReadHop(AsPage(*attempt->result));
+  if (walk.OnResult(hop) == fetch::RobotsWalk::Step::kAsk) {
+    attempt->next = walk.next();
+  } else {
+    attempt->sitemaps = reader_.ReadRules(walk, &attempt->finished);
+  }
+}
+
+void Downloader::MakeEntry(Attempt* attempt) {
+  const Visit& visit = *attempt->visit;
+  FinishedVisit& finished = attempt->finished;
+  finished.goes_on = attempt->next.has_value();
+  finished.retry = finished.retry || finished.goes_on;
+  job::Entry entry;
+  entry.kind = visit.kind == FetchKind::kRobots ? job::EntryKind::kRobots
+                                                : job::EntryKind::kPage;
+  entry.when = finished.when;
+  entry.record = visit.record;
+  entry.place = visit.place;
+  entry.outcome = finished.outcome;
+  entry.status = static_cast<uint16_t>(finished.status);
+  entry.attempt = visit.attempt;
+  entry.retry = finished.retry;
+  if (attempt->stored->place) {
+    const store::UnitPlace& place = *attempt->stored->place;
+    entry.archive = {static_cast<uint32_t>(parts_.number), place.begin.serial,
+                     place.begin.offset, place.end.offset - place.begin.offset};
+  }
+  entry.url_wait = finished.url_wait;
+  entry.host_wait = attempt->waits.host;
+  entry.address_wait = attempt->waits.address;
+  if (visit.lease != 0) entry.address = KeyOf(visit.address).bytes;
+  entry.host_failures = attempt->waits.failures;
+  entry.host_overloads = attempt->waits.overloads;
+  entry.robots_end = finished.robots_end;
+  entry.robots_status = static_cast<uint16_t>(finished.robots_status);
+  entry.rules = finished.rules;
+  entry.crawl_delay = finished.robots_delay;
+  job::AppendEntry(entry, attempt->entry);
+}
+
+void Downloader::HandOver(Attempt attempt) {
+  if (attempt.visit->kind == FetchKind::kPage && !attempt.next &&
+      attempt.result->outcome == FetchOutcome::kResponse) {
+    reader_.ReadPage(AsPage(*attempt.result), &attempt.finished);
+  }
+  if (!attempt.sitemaps.empty()) {
+    reader_.GiveSitemaps(attempt.sitemaps, &attempt.finished);
+  }
+  parts_.finished(std::move(attempt.finished));
+  parts_.fetcher.Recycle(std::move(attempt.result));
+  if (!attempt.next) return;
+  Dispatcher::End end;
+  end.next = std::move(attempt.visit);
+  end.is_hop = true;
+  Aim(*attempt.next, end.next.get());
+  parts_.ended(std::move(end));
+}
+
+void Downloader::Aim(const url::Url& url, Visit* visit) const {
+  visit->url = url.href();
+  visit->host = url.host();
+  visit->port = PortOf(url);
+  visit->https = url.scheme_kind() == url::Scheme::kHttps;
+  // A dot at its end makes no other host.
+  std::string_view host = url.host();
+  if (host.ends_with('.')) host.remove_suffix(1);
+  const std::string_view domain =
+      url::PayLevelDomain(host, url.host_kind(), parts_.suffixes);
+  const url::Keys keys = url::MakeKeys(url.href(), host, domain, parts_.seed);
+  visit->host_key = keys.host.value;
+  visit->domain_key = keys.pld.value;
+  ++visit->hops;
+  visit->is_again = false;
+  visit->lease = 0;
+  visit->answer = {};
+}
+
+}  // namespace nephila::crawl

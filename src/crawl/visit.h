@@ -1,0 +1,127 @@
+// Visit: a URL on its way from the frontier to a server and back. It is made by
+// the Frontier, waits for its turn in the Dispatcher, is fetched, archived and
+// read by a Downloader, and comes back to the Frontier as a FinishedVisit.
+//
+// A visit belongs to one of them at a time.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "dns/answer.h"
+#include "fetch/robots_walk.h"
+#include "item/fetch_outcome.h"
+#include "item/fetched_page.h"
+#include "item/robots_fetch.h"
+#include "net/ip_address.h"
+#include "politeness/politeness.h"
+#include "reputation/pair_aggregator.h"
+
+namespace nephila::crawl {
+
+struct Visit {
+  // From the frontier.
+  item::FetchKind kind = item::FetchKind::kPage;  // kPage or kRobots
+  // Encoded UrlRecord; for kRobots that of the root of the site.
+  std::string record;
+  uint64_t place = 0;  // in the ready queue, of a page
+  uint32_t attempt = 1;
+  uint64_t budget = 0;  // of its domain
+  // What the record of its host says.
+  std::chrono::milliseconds crawl_delay{0};
+  WallTime not_before{};
+  uint32_t failures = 0;
+  uint32_t overloads = 0;
+  WallTime checked{};  // when the robots.txt was fetched that allowed it
+
+  // What is asked for now: the URL of the record, or where a redirect led that
+  // is followed here (a hop of robots.txt, a page whose target has its key).
+  std::string url;
+  std::string host;  // of `url`, as the engine wants it
+  uint16_t port = 80;
+  bool https = false;
+  uint64_t host_key = 0;  // of `host`, as records of it have it
+  uint64_t domain_key = 0;
+  uint32_t hops = 0;      // redirects that were followed
+  bool is_again = false;  // a kept connection was gone when it was used
+  std::unique_ptr<fetch::RobotsWalk> walk;  // with kRobots
+
+  // From the dispatcher, with a lease.
+  uint64_t lease = 0;
+  dns::Answer answer;  // how its name was resolved
+  net::IpAddress address;
+  bool keep_connection = false;
+  // Without one: why there is none (kDnsFailed, kNoSuchHost, kAddressRefused);
+  // the downloader then only writes it down.
+  std::optional<item::FetchOutcome> failure;
+  std::string error;
+};
+
+using VisitPtr = std::unique_ptr<Visit>;
+
+// How long host and address are left alone now, and how often in a row the host
+// did not answer or asked for less: for the journal.
+struct Waits {
+  std::chrono::milliseconds host{0};
+  std::chrono::milliseconds address{0};
+  uint32_t failures = 0;
+  uint32_t overloads = 0;
+};
+
+// What a page gave, link by link, before anything is thought of it.
+struct FoundCounts {
+  uint64_t links = 0;     // found by `parse`
+  uint64_t unwanted = 0;  // dropped there: too many, too long
+  uint64_t nofollow = 0;
+  uint64_t repeated = 0;
+  std::array<uint64_t, 4> not_crawled{};  // by url::DropReason
+  uint64_t out = 0;                       // in `links` of the visit
+};
+
+// An attempt that is over: archived, in the journal, and read. The frontier
+// takes them in the order of `entry`.
+struct FinishedVisit {
+  uint64_t entry = 0;  // its number in the journal
+  // It is no attempt: a seed, which is the one record of `links`.
+  bool is_seed = false;
+  item::FetchKind kind = item::FetchKind::kPage;
+  std::string record;
+  uint64_t place = 0;
+  uint32_t attempt = 1;
+  uint64_t budget = 0;
+  std::chrono::milliseconds crawl_delay{0};
+  WallTime checked{};
+  item::FetchOutcome outcome = item::FetchOutcome::kInternalError;
+  int status = 0;
+  bool archived = false;
+  uint64_t body_bytes = 0;
+  // This was a hop (a redirect that is followed at once): its entry says
+  // `retry`, nothing is to be done, and the visit comes again when it is over.
+  bool goes_on = false;
+  // Of the URL: it stays open, and comes again after so long, with this number
+  // of its attempt.
+  bool retry = false;
+  std::chrono::milliseconds url_wait{0};
+  uint32_t next_attempt = 1;
+  WallTime when{};
+
+  // Encoded UrlRecords, each behind its length as a varint, of a page, or the
+  // sitemaps of a robots.txt; links to other domains, each once.
+  std::string links;
+  std::vector<reputation::DomainPair> edges;
+  FoundCounts found;
+
+  // Of a robots.txt.
+  item::RobotsFetchEnd robots_end = item::RobotsFetchEnd::kNetwork;
+  int robots_status = 0;
+  std::string rules;  // compiled, if there was a file
+  std::optional<std::chrono::milliseconds> robots_delay;
+};
+
+}  // namespace nephila::crawl

@@ -1,0 +1,208 @@
+#include "crawl/visit_reader.h"
+
+#include <algorithm>
+#include <array>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/check.h"
+#include "item/product_token.h"
+#include "job/entry.h"
+#include "robots/parser.h"
+#include "robots/policy.h"
+#include "robots/rules.h"
+#include "url/parser.h"
+#include "url/record_keys.h"
+#include "url/url.h"
+
+namespace nephila::crawl {
+namespace {
+
+// Of one page; more are handed on as they come.
+constexpr size_t kPairs = 1024;
+
+uint32_t FlagsOf(const FoundLink& link, uint32_t parent_flags) {
+  switch (link.hop) {
+    case Hop::kRedirect:
+      // What a seed or a sitemap leads to is the one that was meant.
+      return item::kFromRedirect |
+             (parent_flags & (item::kFromSeed | item::kIsSitemap));
+    case Hop::kManifest:
+      // An index of sitemaps names others.
+      return item::kFromSitemap |
+             (link.rel == "sitemap" ? item::kIsSitemap : 0);
+    case Hop::kEmbed:
+      return item::kEmbedded;
+    case Hop::kLink:
+    case Hop::kRefer:
+      return 0;
+  }
+  NEPHILA_CHECK(false);
+}
+
+// Links as records, and the domains that they lead to.
+class LinkRecords final : public FoundLinkSink {
+ public:
+  LinkRecords(const item::UrlRecord& page, url::PldKey domain,
+              reputation::PairAggregator* pairs, FinishedVisit* finished)
+      : page_(page), domain_(domain), pairs_(pairs), finished_(finished) {}
+
+  void OnLink(const FoundLink& link) override {
+    item::UrlRecord record = url::MakeUrlRecord(link.url);
+    record.flags = FlagsOf(link, page_.flags);
+    record.depth = page_.depth < UINT32_MAX ? page_.depth + 1 : page_.depth;
+    path_.clear();
+    item::AppendHop(page_.hop_path, static_cast<char>(link.hop), path_);
+    record.hop_path = path_;
+    record.parent = page_.url;
+    record.discovered = finished_->when;
+    record.entry = finished_->entry;
+    record.ordinal = link.ordinal;
+    bytes_.clear();
+    item::AppendUrlRecord(record, bytes_);
+    ByteWriter(finished_->links).Sized(bytes_);
+    if (pairs_ != nullptr) AddPair(link.url.keys.pld);
+  }
+
+  void TakePairs() {
+    if (pairs_ == nullptr) return;
+    finished_->edges.insert(finished_->edges.end(), pairs_->pairs().begin(),
+                            pairs_->pairs().end());
+    pairs_->Clear();
+  }
+
+ private:
+  void AddPair(url::PldKey to) {
+    if (pairs_->Add(domain_, to)) return;
+    TakePairs();
+    pairs_->Add(domain_, to);
+  }
+
+  const item::UrlRecord& page_;
+  const url::PldKey domain_;
+  reputation::PairAggregator* const pairs_;  // null: not wanted
+  FinishedVisit* const finished_;
+  std::string path_;
+  std::string bytes_;
+};
+
+}  // namespace
+
+VisitReader::VisitReader(const config::Settings& settings,
+                         const url::PublicSuffixList& suffixes, uint64_t seed,
+                         bool budgets)
+    : settings_(settings),
+      seed_(seed),
+      budgets_(budgets),
+      agent_(item::ProductToken(settings.agent.name)),
+      processor_(settings, suffixes, seed, /*text=*/false),
+      pairs_(kPairs),
+      head_(fetch::HeadLimitsOf(settings.fetch)),
+      robots_decoder_({settings.robots.max_size_bytes,
+                       coding::DecodeLimitsOf(settings.fetch).max_ratio}),
+      canonicalizer_(settings.url, suffixes, seed) {}
+
+PageFacts VisitReader::ReadPage(const item::FetchedPage& page,
+                                FinishedVisit* finished) {
+  const auto record = item::ReadUrlRecord(finished->record, parent_);
+  NEPHILA_CHECK(record);
+  const std::vector<uint64_t> before =
+      processor_.url_account().Totals().dropped;
+  LinkRecords links(*record, url::KeysOf(*record, seed_).pld,
+                    budgets_ ? &pairs_ : nullptr, finished);
+  const bool as_sitemap = (record->flags & item::kIsSitemap) != 0;
+  const PageFacts facts = processor_.Process(page, &links, as_sitemap);
+  links.TakePairs();
+  FoundCounts& found = finished->found;
+  found.links = facts.links;
+  found.unwanted = facts.unwanted;
+  found.nofollow = facts.nofollow;
+  found.repeated = facts.repeated;
+  found.out = facts.out;
+  const std::vector<uint64_t> after = processor_.url_account().Totals().dropped;
+  for (size_t i = 0; i < found.not_crawled.size(); ++i) {
+    found.not_crawled.at(i) = after[i] - before[i];
+  }
+  return facts;
+}
+
+fetch::RobotsHop VisitReader::ReadHop(const item::FetchedPage& page) {
+  fetch::RobotsHop hop;
+  robots_text_.clear();
+  head_.Clear();
+  hop.outcome = page.outcome;
+  if (page.outcome != item::FetchOutcome::kResponse) return hop;
+  std::string_view head = page.response_head;
+  if (head_.Add(&head) != fetch::HeadState::kComplete) head_.Finish();
+  hop.status = head_.status();
+  hop.location = head_.location();
+  hop.truncation = page.truncation;
+  if (hop.status / 100 == 2) {
+    for (const std::string_view piece : robots_decoder_.Decode(page, head_)) {
+      robots_text_.append(piece);
+    }
+    hop.chunks = robots_decoder_.chunks();
+    hop.content = robots_decoder_.state();
+  }
+  return hop;
+}
+
+std::vector<std::string> VisitReader::ReadRules(const fetch::RobotsWalk& walk,
+                                                FinishedVisit* finished) {
+  finished->robots_end = walk.end();
+  robots::Fetch fetch;
+  fetch.end = walk.end();
+  if (fetch.end == item::RobotsFetchEnd::kAnswer) fetch.status = walk.status();
+  finished->robots_status = fetch.status;
+  // What no file means depends on what was known before (robots/policy.h).
+  if (robots::PolicyFor(fetch).verdict != robots::Verdict::kParse) return {};
+  robots::RobotsFile file = robots::Parse(
+      robots_text_, agent_, robots::RobotsLimits(settings_.robots));
+  finished->rules = robots::CompileRules(file);
+  // More than the journal can hold is no honest file, and a part of it might
+  // allow what the whole does not.
+  if (finished->rules.size() > job::kMostEntryRulesBytes) {
+    finished->rules = robots::CompileDisallowAll();
+  }
+  finished->robots_delay = file.crawl_delay;
+  return std::move(file.sitemaps);
+}
+
+void VisitReader::GiveSitemaps(std::span<const std::string> sitemaps,
+                               FinishedVisit* finished) {
+  const auto root = item::ReadUrlRecord(finished->record, parent_);
+  NEPHILA_CHECK(root);
+  url::Url base;
+  if (!url::Parse(root->url, nullptr, &base)) return;
+  base.ReplacePath("/robots.txt");
+  item::UrlRecord robots = *root;
+  robots.url = base.href();
+  LinkRecords links(robots, url::KeysOf(*root, seed_).pld, nullptr, finished);
+  FoundCounts& found = finished->found;
+  std::unordered_set<uint64_t> keys;
+  for (size_t i = 0; i < sitemaps.size(); ++i) {
+    ++found.links;
+    const auto url = canonicalizer_.Canonicalize(sitemaps[i], &base);
+    if (!url) {
+      ++found.not_crawled.at(static_cast<size_t>(url.error()));
+    } else if (!keys.insert(url->keys.url.value).second) {
+      ++found.repeated;
+    } else {
+      ++found.out;
+      links.OnLink({*url, Hop::kManifest, static_cast<uint32_t>(i), "sitemap"});
+    }
+  }
+}
+
+void VisitReader::ReadSitemaps(const item::FetchedPage& page,
+                               FinishedVisit* finished) {
+  ReadHop(page);
+  if (robots_text_.empty()) return;
+  const robots::RobotsFile file = robots::Parse(
+      robots_text_, agent_, robots::RobotsLimits(settings_.robots));
+  GiveSitemaps(file.sitemaps, finished);
+}
+
+}  // namespace nephila::crawl
