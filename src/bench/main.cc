@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/text.h"
+#include "bench/bench_budget.h"
 #include "bench/bench_charset.h"
 #include "bench/bench_coding.h"
 #include "bench/bench_dns.h"
@@ -15,6 +16,7 @@
 #include "bench/bench_queue.h"
 #include "bench/bench_robots.h"
 #include "bench/bench_sim.h"
+#include "bench/bench_spam.h"
 #include "bench/bench_store.h"
 #include "bench/bench_url.h"
 #include "bench/hit_rates.h"
@@ -35,6 +37,8 @@ class NephilaBench : public cli::Program {
     AddCharset();
     AddCoding();
     AddDrum();
+    AddBudget();
+    AddSpam();
     AddQueue();
     AddPoliteness();
     AddStore();
@@ -301,6 +305,55 @@ class NephilaBench : public cli::Program {
     return RunBenchQueue(options, std::cout);
   }
 
+  void AddBudget() {
+    CLI::App* sub =
+        AddVerb("budget", "Moves of a URL on disk by queues that double",
+                [this](const cli::Setup&) {
+                  return RunBenchBudget(bench_budget_options_, std::cout);
+                });
+    BenchBudgetOptions& options = bench_budget_options_;
+    sub->add_option("--pages", options.pages, "Pages that are crawled")
+        ->capture_default_str();
+    sub->add_option("--domains", options.domains, "Domains of the web")
+        ->check(CLI::Range(1, 100'000'000))
+        ->capture_default_str();
+    sub->add_option("--links", options.links, "New URLs a page")
+        ->check(CLI::Range(1.0, 1000.0))
+        ->capture_default_str();
+    sub->add_option("--budget", options.budget, "Of each domain")
+        ->check(CLI::Range(1, 1'000'000))
+        ->capture_default_str();
+    sub->add_option("--dir", options.directory,
+                    "Where to work, in a folder that is removed at the end")
+        ->type_name("DIR");
+    sub->add_flag("--json", options.json, "A line of JSON for each result");
+  }
+
+  void AddSpam() {
+    CLI::App* sub =
+        AddVerb("spam", "Budgets against link farms, beside breadth-first",
+                [this](const cli::Setup&) {
+                  return RunBenchSpam(bench_spam_options_, std::cout);
+                });
+    BenchSpamOptions& options = bench_spam_options_;
+    sub->add_option("--pages", options.pages, "Pages that are crawled")
+        ->capture_default_str();
+    sub->add_option("--hosts", options.hosts, "Good hosts of the web")
+        ->check(CLI::Range(1000, 100'000'000))
+        ->capture_default_str();
+    sub->add_option("--ring", options.rings,
+                    "Domains of a farm, which link to each other; several "
+                    "are run in turn")
+        ->capture_default_str();
+    sub->add_option("--top-k", options.top_k,
+                    "reputation.top_k, a number or a share")
+        ->capture_default_str();
+    sub->add_option("--dir", options.directory,
+                    "Where to work, in a folder that is removed at the end")
+        ->type_name("DIR");
+    sub->add_flag("--json", options.json, "A line of JSON for each result");
+  }
+
   void AddStore() {
     CLI::App* sub = AddVerb(
         "store", "Cost of the archive per page", [this](const cli::Setup&) {
@@ -348,6 +401,8 @@ class NephilaBench : public cli::Program {
   BenchRobotsOptions bench_robots_options_;
   BenchLinksOptions bench_links_options_;
   BenchDrumOptions bench_drum_options_;
+  BenchBudgetOptions bench_budget_options_;
+  BenchSpamOptions bench_spam_options_;
   BenchPolitenessOptions bench_politeness_options_;
   BenchQueueOptions bench_queue_options_;
   BenchStoreOptions bench_store_options_;

@@ -48,6 +48,17 @@ void SetHand(uint64_t* entries, size_t hand) {
   }
 }
 
+// A bit for each entry that is `wanted`. Without a way out in the loop: to find
+// the place costs a wrong guess of the branch predictor for every key, to
+// compare all costs less.
+uint64_t Matches(const uint64_t* entries, uint64_t wanted) {
+  uint64_t matches = 0;
+  for (size_t i = 0; i < ClockCache::kWays; ++i) {
+    matches |= uint64_t{(entries[i] & (kUsed | kTag)) == wanted} << i;
+  }
+  return matches;
+}
+
 }  // namespace
 
 void ClockCache::Free::operator()(Set* sets) const { std::free(sets); }
@@ -77,16 +88,16 @@ void ClockCache::Prefetch(uint64_t key) const {
   __builtin_prefetch(memory_[SetOf(Mix(key))].entries, 1);
 }
 
+bool ClockCache::Contains(uint64_t key) const {
+  const uint64_t mixed = Mix(key);
+  return Matches(memory_[SetOf(mixed)].entries, (mixed & kTag) | kUsed) != 0;
+}
+
 bool ClockCache::CheckAndInsert(uint64_t key) {
   const uint64_t mixed = Mix(key);
   uint64_t* entries = memory_[SetOf(mixed)].entries;
   const uint64_t wanted = (mixed & kTag) | kUsed;
-  // Without a way out in the loop: to find the place costs a wrong guess of
-  // the branch predictor for every key, to compare all costs less.
-  uint64_t matches = 0;
-  for (size_t i = 0; i < kWays; ++i) {
-    matches |= uint64_t{(entries[i] & (kUsed | kTag)) == wanted} << i;
-  }
+  const uint64_t matches = Matches(entries, wanted);
   if (matches != 0) {
     entries[__builtin_ctzll(matches)] |= kAgain;
     return true;

@@ -38,6 +38,10 @@ class ClockCache {
   // True if `key`, any number, was in it; it is in it afterwards.
   bool CheckAndInsert(uint64_t key);
 
+  // The same, and changes nothing: for who inserts a key only once it has
+  // found its way.
+  bool Contains(uint64_t key) const;
+
   // Brings the key's set near. Called some ten keys ahead of CheckAndInsert it
   // hides most of the wait for memory.
   void Prefetch(uint64_t key) const;

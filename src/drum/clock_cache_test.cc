@@ -195,5 +195,14 @@ TEST(ClockCache, HitsAsOftenAsPlainClock) {
   }
 }
 
+TEST(ClockCache, ToAskWhetherAKeyIsInItChangesNothing) {
+  ClockCache cache(1024);
+  EXPECT_FALSE(cache.Contains(7));
+  EXPECT_FALSE(cache.Contains(7));
+  EXPECT_FALSE(cache.CheckAndInsert(7));
+  EXPECT_TRUE(cache.Contains(7));
+  EXPECT_TRUE(cache.CheckAndInsert(7));
+}
+
 }  // namespace
 }  // namespace nephila::drum

@@ -1,0 +1,158 @@
+#include "item/url_record.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/bytes.h"
+#include "base/check.h"
+
+namespace nephila::item {
+namespace {
+
+using Milliseconds = std::chrono::milliseconds;
+
+// Year 2262, the end of WallTime.
+constexpr uint64_t kMostMilliseconds = 9'223'372'036'854;
+
+bool AreHops(std::string_view path) {
+  return path.size() <= kMostHops &&
+         std::all_of(path.begin(), path.end(),
+                     [](char c) { return c >= 'A' && c <= 'Z'; });
+}
+
+uint64_t MillisecondsOf(WallTime time) {
+  return static_cast<uint64_t>(
+      std::chrono::floor<Milliseconds>(time.time_since_epoch()).count());
+}
+
+size_t SharedPrefix(std::string_view a, std::string_view b) {
+  const size_t most = std::min(a.size(), b.size());
+  size_t same = 0;
+  while (same < most && a[same] == b[same]) ++same;
+  return same;
+}
+
+// Reads field after field and remembers whether all were there.
+class FieldReader {
+ public:
+  explicit FieldReader(std::string_view bytes) : reader_(bytes) {}
+
+  uint64_t Number(uint64_t most) {
+    const auto number = reader_.Varint();
+    if (!number.has_value() || *number > most) {
+      good_ = false;
+      return 0;
+    }
+    return *number;
+  }
+  std::string_view Text(size_t most) {
+    const auto text = reader_.Sized();
+    if (!text.has_value() || text->size() > most) {
+      good_ = false;
+      return {};
+    }
+    return *text;
+  }
+  bool good() const { return good_; }
+  bool AtEnd() const { return reader_.AtEnd(); }
+
+ private:
+  ByteReader reader_;
+  bool good_ = true;
+};
+
+// The parent's parts, unjoined.
+struct ParentParts {
+  uint64_t shared = 0;
+  std::string_view rest;
+};
+
+Result<UrlRecord, std::string_view> Read(std::string_view bytes,
+                                         ParentParts& parts) {
+  using Refused = Unexpected<std::string_view>;
+  if (bytes.empty()) return Refused("no bytes");
+  if (static_cast<uint8_t>(bytes[0]) != kUrlRecordVersion) {
+    return Refused("another version");
+  }
+  FieldReader reader(bytes.substr(1));
+  UrlRecord record;
+  record.flags = static_cast<uint32_t>(reader.Number(kKnownUrlFlags));
+  record.url = reader.Text(kMostUrlBytes);
+  record.host_start = static_cast<uint32_t>(reader.Number(kMostUrlBytes));
+  record.host_size = static_cast<uint32_t>(reader.Number(kMostUrlBytes));
+  record.pld_size = static_cast<uint32_t>(reader.Number(kMostUrlBytes));
+  record.depth = static_cast<uint32_t>(reader.Number(UINT32_MAX));
+  record.hop_path = reader.Text(kMostHops);
+  record.discovered = WallTime(Milliseconds(reader.Number(kMostMilliseconds)));
+  record.entry = reader.Number(UINT64_MAX);
+  record.ordinal = reader.Number(UINT64_MAX);
+  parts.shared = reader.Number(record.url.size());
+  parts.rest = reader.Text(kMostUrlBytes);
+  if (!reader.good()) return Refused("a field is cut off or out of bounds");
+  if (!reader.AtEnd()) return Refused("bytes behind the end");
+  if (!IsValid(record)) return Refused("host, domain or hops do not fit");
+  if (parts.shared + parts.rest.size() > kMostUrlBytes) {
+    return Refused("a parent that is too long");
+  }
+  // One spelling only: all that is shared is said to be.
+  if (!parts.rest.empty() && parts.shared < record.url.size() &&
+      record.url[parts.shared] == parts.rest.front()) {
+    return Refused("a parent that shares more than it says");
+  }
+  return record;
+}
+
+}  // namespace
+
+bool IsValid(const UrlRecord& record) {
+  return record.url.size() <= kMostUrlBytes &&
+         record.parent.size() <= kMostUrlBytes && record.host_size > 0 &&
+         record.pld_size > 0 && record.pld_size <= record.host_size &&
+         record.host_start <= record.url.size() &&
+         record.host_size <= record.url.size() - record.host_start &&
+         (record.flags & ~kKnownUrlFlags) == 0 && AreHops(record.hop_path) &&
+         record.discovered >= WallTime{};
+}
+
+void AppendUrlRecord(const UrlRecord& record, std::string& out) {
+  NEPHILA_CHECK(IsValid(record));
+  ByteWriter writer(out);
+  writer.U8(kUrlRecordVersion);
+  writer.Varint(record.flags);
+  writer.Sized(record.url);
+  writer.Varint(record.host_start);
+  writer.Varint(record.host_size);
+  writer.Varint(record.pld_size);
+  writer.Varint(record.depth);
+  writer.Sized(record.hop_path);
+  writer.Varint(MillisecondsOf(record.discovered));
+  writer.Varint(record.entry);
+  writer.Varint(record.ordinal);
+  const size_t shared = SharedPrefix(record.url, record.parent);
+  writer.Varint(shared);
+  writer.Sized(record.parent.substr(shared));
+}
+
+Result<UrlRecord, std::string_view> ReadUrlRecord(std::string_view bytes,
+                                                  std::string& parent) {
+  ParentParts parts;
+  auto record = Read(bytes, parts);
+  if (!record.has_value()) return record;
+  parent.assign(record->url.substr(0, parts.shared));
+  parent.append(parts.rest);
+  record->parent = parent;
+  return record;
+}
+
+Result<UrlRecord, std::string_view> ReadUrl(std::string_view bytes) {
+  ParentParts parts;
+  return Read(bytes, parts);
+}
+
+void AppendHop(std::string_view path, char hop, std::string& out) {
+  const size_t kept = std::min(path.size(), kMostHops - 1);
+  out.append(path.substr(path.size() - kept));
+  out += hop;
+}
+
+}  // namespace nephila::item

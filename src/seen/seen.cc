@@ -1,0 +1,224 @@
+#include "seen/seen.h"
+
+#include <span>
+#include <utility>
+
+#include "base/bytes.h"
+#include "item/saved_totals.h"
+#include "seen/cache_size.h"
+#include "url/record_keys.h"
+
+namespace nephila::seen {
+namespace {
+
+using item::Admission;
+
+constexpr uint8_t kCommitVersion = 1;
+
+// Copies what is new: the views of a result end with the call.
+class WaitingReceiver final : public drum::Receiver {
+ public:
+  explicit WaitingReceiver(std::deque<std::string>& waiting)
+      : waiting_(waiting) {}
+  void Receive(std::span<const drum::TupleResult> results) override {
+    for (const drum::TupleResult& result : results) {
+      waiting_.emplace_back(result.aux);
+    }
+  }
+
+ private:
+  std::deque<std::string>& waiting_;
+};
+
+Unexpected<Error> NoCommit() {
+  return Unexpected(Error{ErrorCode::kCorruption,
+                          "the bytes of a commit of the stage seen are "
+                          "damaged"});
+}
+
+// The generation of the Drum, and the rest of the commit.
+struct Commit {
+  uint64_t generation = 0;
+  std::string_view state;
+};
+
+Result<Commit> ReadCommit(std::string_view bytes) {
+  ByteReader reader(bytes);
+  const auto version = reader.U8();
+  if (!version.has_value()) return NoCommit();
+  if (*version != kCommitVersion) {
+    return Unexpected(Error{ErrorCode::kUnsupported,
+                            "a commit of the stage seen is of another version "
+                            "than this program's"});
+  }
+  const auto generation = reader.Varint();
+  if (!generation.has_value()) return NoCommit();
+  return Commit{*generation, bytes.substr(reader.position())};
+}
+
+uint64_t CacheBytesFor(const SeenOptions& options, uint64_t known_urls) {
+  return CacheBytes({options.settings.cache, options.memory_bytes, known_urls,
+                     options.host_delay_s, options.disk_bytes_per_s});
+}
+
+}  // namespace
+
+Seen::Seen(SeenOptions options, uint64_t cache_bytes)
+    : options_(std::move(options)), filter_(options_.settings.skip_extensions) {
+  if (cache_bytes > 0) cache_.emplace(cache_bytes);
+}
+
+drum::DrumOptions Seen::MakeDrumOptions(uint64_t cache_bytes) const {
+  drum::DrumOptions options;
+  options.only = drum::Operation::kCheckUpdate;
+  // Hashing the URL again is cheaper than two bytes a link on disk.
+  options.key_of_aux = [seed = options_.seed](std::string_view aux) {
+    const auto record = item::ReadUrl(aux);
+    return record.has_value() ? url::KeysOf(*record, seed).url.value : 0;
+  };
+  options.memory_bytes = options_.memory_bytes - cache_bytes;
+  options.disk_bytes = options_.disk_bytes;
+  options.unique_only = true;
+  return options;
+}
+
+Result<std::unique_ptr<Seen>> Seen::Create(const drum::DrumContext& context,
+                                           const std::string& dir,
+                                           SeenOptions options) {
+  const uint64_t cache_bytes = CacheBytesFor(options, 0);
+  std::unique_ptr<Seen> seen(new Seen(std::move(options), cache_bytes));
+  NEPHILA_TRY(
+      seen->drum_,
+      drum::Drum::Create(context, dir, seen->MakeDrumOptions(cache_bytes)));
+  return seen;
+}
+
+Result<std::unique_ptr<Seen>> Seen::Open(const drum::DrumContext& context,
+                                         const std::string& dir,
+                                         SeenOptions options,
+                                         std::string_view commit) {
+  NEPHILA_TRY(const Commit parts, ReadCommit(commit));
+  // Each URL is known from the moment on at which it was handed in.
+  StageAccount totals("seen", kDropReasonNames);
+  ByteReader reader(parts.state);
+  if (!item::RestoreTotals(reader, totals)) return NoCommit();
+  const uint64_t cache_bytes = CacheBytesFor(options, totals.Totals().out);
+  std::unique_ptr<Seen> seen(new Seen(std::move(options), cache_bytes));
+  if (!seen->Restore(parts.state)) return NoCommit();
+  NEPHILA_TRY(seen->drum_,
+              drum::Drum::Open(context, dir, seen->MakeDrumOptions(cache_bytes),
+                               parts.generation));
+  return seen;
+}
+
+bool Seen::Restore(std::string_view state) {
+  ByteReader reader(state);
+  if (!item::RestoreTotals(reader, account_)) return false;
+  const auto waiting = reader.Varint();
+  if (!waiting.has_value()) return false;
+  for (uint64_t i = 0; i < *waiting; ++i) {
+    const auto record = reader.Sized();
+    if (!record.has_value()) return false;
+    waiting_.emplace_back(*record);
+  }
+  return reader.AtEnd();
+}
+
+Result<Admission> Seen::Add(const item::UrlRecord& record, url::UrlKey key) {
+  // What the user asks for by name is not known better here.
+  if ((record.flags & item::kFromSeed) == 0 && filter_.Skips(record)) {
+    account_.In();
+    account_.Drop(DropReason::kExtension);
+    return Admission::kTaken;
+  }
+  if (cache_ && cache_->Contains(key.value)) {
+    cache_->CheckAndInsert(key.value);
+    ++cache_hits_;
+    account_.In();
+    account_.Drop(DropReason::kDuplicate);
+    return Admission::kTaken;
+  }
+  encoded_.clear();
+  AppendUrlRecord(record, encoded_);
+  drum::Tuple tuple;
+  tuple.key = key.value;
+  tuple.aux = encoded_;
+  if (Status added = drum_->Add(tuple); !added) {
+    if (added.error().code == ErrorCode::kBusy) return Admission::kFull;
+    return Unexpected(std::move(added).error());
+  }
+  // Not before: a URL that was refused comes again and is no duplicate.
+  if (cache_) cache_->CheckAndInsert(key.value);
+  account_.In();
+  account_.Hold(1);
+  return Admission::kTaken;
+}
+
+Result<size_t> Seen::HandOn(const item::RecordSink& sink, size_t max_urls) {
+  size_t handed_on = 0;
+  while (handed_on < max_urls && !waiting_.empty()) {
+    NEPHILA_TRY(const Admission admission, sink(waiting_.front()));
+    if (admission == Admission::kFull) break;
+    waiting_.pop_front();
+    account_.Out();
+    account_.Hold(-1);
+    ++handed_on;
+  }
+  return handed_on;
+}
+
+Status Seen::Take(size_t max_results) {
+  const drum::DrumStats before = drum_->stats();
+  WaitingReceiver receiver(waiting_);
+  const auto delivered = drum_->Deliver(receiver, max_results);
+  // With an error too, for some may have come before it.
+  const drum::DrumStats after = drum_->stats();
+  const uint64_t duplicates =
+      (after.results_delivered - before.results_delivered) -
+      (after.uniques_delivered - before.uniques_delivered);
+  account_.Drop(DropReason::kDuplicate, duplicates);
+  account_.Hold(-static_cast<int64_t>(duplicates));
+  if (!delivered.has_value()) return Unexpected(delivered.error());
+  return {};
+}
+
+Result<size_t> Seen::Step(const item::RecordSink& sink, size_t max_urls) {
+  NEPHILA_TRY(size_t done, HandOn(sink, max_urls));
+  if (!waiting_.empty() || done >= max_urls) return done;
+  const uint64_t before =
+      account_.Totals().dropped[static_cast<size_t>(DropReason::kDuplicate)];
+  NEPHILA_RETURN_IF_ERROR(Take(max_urls - done));
+  done +=
+      account_.Totals().dropped[static_cast<size_t>(DropReason::kDuplicate)] -
+      before;
+  NEPHILA_TRY(const size_t more, HandOn(sink, max_urls));
+  return done + more;
+}
+
+Result<bool> Seen::RunDry() {
+  if (!waiting_.empty()) return true;
+  return drum_->FlushIfCheap();
+}
+
+Result<std::string> Seen::BeginCommit() {
+  NEPHILA_TRY(const uint64_t generation, drum_->BeginCommit());
+  std::string bytes;
+  ByteWriter writer(bytes);
+  writer.U8(kCommitVersion);
+  writer.Varint(generation);
+  item::WriteTotals(account_.Totals(), writer);
+  writer.Varint(waiting_.size());
+  for (const std::string& record : waiting_) writer.Sized(record);
+  return bytes;
+}
+
+SeenStats Seen::stats() const {
+  SeenStats stats;
+  stats.cache_bytes = cache_ ? cache_->memory_bytes() : 0;
+  stats.cache_hits = cache_hits_;
+  stats.waiting = waiting_.size();
+  stats.drum = drum_->stats();
+  return stats;
+}
+
+}  // namespace nephila::seen
