@@ -125,6 +125,8 @@ Status RobotsStage::Impl::OpenStores(const std::string& dir,
   MakeParts();
   if (!ReadState(reader)) return NoCommit();
   FindParked();
+  // Whether one has ended before an earlier one is worth a look.
+  ended_early_ = true;
   return {};
 }
 
