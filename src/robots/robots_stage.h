@@ -141,7 +141,8 @@ struct RobotsStats {
   // whose record was damaged or forgotten meanwhile.
   uint64_t cycled_once = 0;
   uint64_t cycled_again = 0;
-  uint64_t most_cycles = 0;  // of one URL, since it was parked if it was
+  // Of one URL, since its robots.txt was unreachable if it was.
+  uint64_t most_cycles = 0;
   uint64_t parkings = 0;
   uint64_t damaged_rules = 0;  // in the log of long rules, found by a URL
   uint64_t rules_log_bytes = 0;

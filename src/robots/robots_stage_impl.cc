@@ -215,7 +215,11 @@ Result<bool> RobotsStage::Impl::Decide(Decided& decided,
   }
   switch (answer.state) {
     case UrlState::kExpired: {
-      NEPHILA_TRY(const bool done, WaitForFetch(url));
+      WaitingUrl again = url;
+      // What it waited for brought nothing and is to be tried again: as if it
+      // had been parked until now.
+      if (answer.tries > 0) again.cycles = 0;
+      NEPHILA_TRY(const bool done, WaitForFetch(again));
       ++counts_[kOutdated];
       return done;
     }
@@ -379,14 +383,23 @@ Result<size_t> RobotsStage::Impl::Return(size_t max_urls) {
   return moved;
 }
 
+Status RobotsStage::Impl::Deliver(size_t max_urls) {
+  AnswerReceiver receiver(decided_);
+  // With an error too some may have come before it; they are kept.
+  NEPHILA_TRY(const size_t delivered, cache_->Deliver(receiver, max_urls));
+  if (delivered > 0 || !cache_->PassIsOn() || context_.workers.threads() > 0) {
+    return {};
+  }
+  // A pass over updates alone has nothing to deliver, and nobody else who
+  // would do it.
+  return cache_->Wait();
+}
+
 Result<size_t> RobotsStage::Impl::Step(const ReadySink& sink, size_t max_urls) {
   NEPHILA_RETURN_IF_ERROR(DrainChanges());
   NEPHILA_TRY(size_t done, DecideAll(sink, max_urls));
   if (decided_.empty() && done < max_urls) {
-    AnswerReceiver receiver(decided_);
-    const auto delivered = cache_->Deliver(receiver, max_urls - done);
-    // With an error too some may have come before it; they are kept.
-    if (!delivered.has_value()) return Unexpected(delivered.error());
+    NEPHILA_RETURN_IF_ERROR(Deliver(max_urls - done));
     NEPHILA_TRY(const size_t more, DecideAll(sink, max_urls - done));
     done += more;
   }

@@ -128,6 +128,8 @@ class RobotsStage::Impl {
   Result<bool> Park(const UrlAnswer& answer, const WaitingUrl& url);
   bool Drop(DropReason reason);
   Status Ask(const UrlAnswer& answer, const WaitingUrl& url);
+  // Answers that are ready.
+  Status Deliver(size_t max_urls);
   Result<size_t> DecideAll(const ReadySink& sink, size_t max_urls);
 
   // Updates of records, in their order, by way of a queue while RobotsCache

@@ -578,6 +578,13 @@ TEST_F(RobotsStageTest, AClockThatIsSetBackDoesNotStopTheCrawl) {
   EXPECT_EQ(Run().size(), 2U);
 }
 
+TEST_F(RobotsStageTest, APassOverRecordsAloneEndsByItself) {
+  Good(4);
+  ASSERT_TRUE(stage_->Flush().has_value());
+  AddUrl(4, 1);
+  EXPECT_EQ(Run(), Numbers{1});
+}
+
 TEST_F(RobotsStageTest, WhatIsNoOriginOrNoRulesIsRefused) {
   EXPECT_FALSE(stage_->Add("junk", 1).has_value());
   EXPECT_FALSE(stage_->Add(EncodeText("ftp://a.test/"), 1).has_value());

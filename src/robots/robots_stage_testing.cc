@@ -175,7 +175,9 @@ SiteAnswer AskSite(uint64_t origin, uint64_t times_asked, WallTime when) {
   } else if (kind == 0) {
     answer.end = StatusEnd({}, 404, when);
   } else {
-    answer.rules = kind == 1 ? LongPrivateRules() : PrivateRules();
+    static const std::string long_rules = LongPrivateRules();
+    static const std::string short_rules = PrivateRules();
+    answer.rules = kind == 1 ? long_rules : short_rules;
     answer.end = GoodEnd({}, {}, when);
     if (kind > 3) answer.end.crawl_delay = std::chrono::seconds(kind);
   }
