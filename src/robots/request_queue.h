@@ -1,0 +1,99 @@
+// RequestQueue: Q_D, the origins whose robots.txt is to be fetched.
+//
+// A queue on disk, read ahead: requests stay in it until they have ended, in
+// whatever order they end, and come again after a restart if they had not. The
+// mark is the first that has not ended: Q_R is read by it.
+//
+// A restart takes the ends of fetches from the journal again, so an end may be
+// told of a request that was not read again yet, or that is not even made yet:
+// it is remembered, and the request is over when it is read. What is remembered
+// is bounded; beyond that a robots.txt is fetched once more.
+//   Disk: a queue of the set; what has ended above the mark is in the commit
+//   Threads: one   Memory: about 200 bytes for each request that is open
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "base/bytes.h"
+#include "base/result.h"
+#include "disk_queue/queue_set.h"
+#include "item/admission.h"
+#include "robots/robots_record.h"
+
+namespace nephila::robots {
+
+struct QueuedRequest {
+  uint64_t key = 0;    // of the origin
+  uint64_t fetch = 0;  // the last that its record told of; 0: none
+  uint64_t budget = 0;
+  uint32_t host_start = 0;
+  uint32_t host_size = 0;
+  uint32_t pld_size = 0;
+  HostNote host;
+  std::string_view origin;
+};
+
+class RequestQueue {
+ public:
+  using Sink =
+      std::function<Result<item::Admission>(const QueuedRequest& request)>;
+  // Ends that are remembered without a request.
+  static constexpr size_t kMostEarlyEnds = size_t{64} << 10;
+
+  // `queues` outlives this. At most `max_ahead` requests are read behind the
+  // first that has not ended.
+  RequestQueue(disk_queue::QueueSet& queues, uint64_t queue,
+               uint64_t max_ahead);
+
+  Status Append(const QueuedRequest& request);
+  // Hands on up to `max` requests while the sink takes them.
+  Result<size_t> Take(const Sink& sink, size_t max);
+  // Fetch number `fetch`, of this origin, has ended.
+  void Ended(uint64_t key, uint64_t fetch);
+
+  // The requests before have ended; where the next is appended.
+  uint64_t mark() const { return mark_; }
+  uint64_t tail() const { return queues_.NextAppend(queue_); }
+  // Every request that has not ended is in memory, and whether one is of `key`.
+  bool AllAreRead() const { return queues_.Unread(queue_) == 0; }
+  bool IsOpen(uint64_t key) const { return open_.contains(key); }
+  uint64_t queued() const { return queues_.Unread(queue_) + offered_.size(); }
+  uint64_t handed_on() const { return open_.size() - offered_.size(); }
+
+  // For the commit, together with that of the queues.
+  void Write(ByteWriter& writer) const;
+  // REQUIRES: nothing was done yet.
+  bool Read(ByteReader& reader);
+
+ private:
+  struct Offered {
+    uint64_t ordinal = 0;
+    std::string bytes;
+  };
+
+  Result<size_t> ReadMore(size_t max);
+  void TakeIn(uint64_t ordinal, std::string_view bytes);
+  void MoveMark();
+  void RememberEarly(uint64_t key, uint64_t fetch);
+
+  disk_queue::QueueSet& queues_;
+  const uint64_t queue_;
+  const uint64_t max_ahead_;
+  uint64_t mark_ = 0;
+  std::deque<Offered> offered_;                  // read, and not handed on
+  std::unordered_map<uint64_t, uint64_t> open_;  // key to ordinal
+  std::set<uint64_t> open_ordinals_;
+  std::set<uint64_t> ended_;  // of before the restart, above the mark
+  std::unordered_map<uint64_t, uint64_t> early_;  // key to fetch
+  std::deque<uint64_t> early_order_;
+};
+
+}  // namespace nephila::robots

@@ -1,0 +1,173 @@
+// RobotsStage::Impl: where URLs and requests are, and how they move
+// (robots_stage.h has the contract).
+//
+//   Add ------> RobotsCache --allowed--> sink
+//                 ^  ^   |  --denied---> dropped
+//                 |  |   |  --unknown--> Q_R, its origin to Q_D
+//                 |  |   |  --unreachable--> parked by due time
+//                 |  |   v
+//                 |  +-- parked, when they are due
+//                 +----- Q_R, as far as the gate is open
+//
+// What a pass has answered and is not moved on yet (decided_) is part of the
+// commit's bytes; all else is in a store of its own, and is let go of there
+// only when the next one has it.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/bytes.h"
+#include "base/clock.h"
+#include "base/metrics.h"
+#include "base/result.h"
+#include "disk_queue/queue_set.h"
+#include "drum/drum.h"
+#include "item/admission.h"
+#include "robots/cache_rule.h"
+#include "robots/long_rules.h"
+#include "robots/origin.h"
+#include "robots/request_queue.h"
+#include "robots/return_gate.h"
+#include "robots/robots_stage.h"
+#include "robots/rules_log.h"
+
+namespace nephila::robots {
+
+class RobotsStage::Impl {
+ public:
+  Impl(const drum::DrumContext& context, RobotsStageOptions options);
+
+  Status CreateStores(const std::string& dir);
+  Status OpenStores(const std::string& dir, std::string_view commit);
+
+  Result<item::Admission> Add(std::string_view record, uint64_t budget);
+  Result<size_t> Step(const ReadySink& sink, size_t max_urls);
+  Result<size_t> TakeRequests(const RequestSink& sink, size_t max);
+  Status RobotsEnded(const RobotsEnd& end);
+  Status NoteHost(std::string_view origin, const HostNote& note);
+  Result<bool> RunDry();
+  Status Flush() { return cache_->Flush(); }
+  Status Wait() { return cache_->Wait(); }
+  Result<std::string> BeginCommit();
+  Status FinishCommit();
+  const StageAccount& account() const { return account_; }
+  RobotsStats stats() const;
+
+ private:
+  class AnswerReceiver;
+
+  // A URL as it waits anywhere: what is handed in, and its turns through Q_R.
+  struct WaitingUrl {
+    uint64_t budget = 0;
+    uint64_t cycles = 0;
+    std::string_view record;
+  };
+  // A URL with the answer of a pass.
+  struct Decided {
+    UrlAnswer answer;
+    std::string url;  // a WaitingUrl
+  };
+  // A record of a queue that was read ahead.
+  struct Returning {
+    uint64_t queue = 0;
+    uint64_t ordinal = 0;
+    std::string bytes;
+  };
+  // What a record says of its origin.
+  struct Place {
+    Origin origin;
+    uint64_t key = 0;
+    uint32_t pld_size = 0;
+    std::string_view path;
+  };
+  // In the order of the commit's bytes; most_cycles is a maximum.
+  enum Count : uint8_t {
+    kEnded,
+    kUnreachableEnds,
+    kRefreshes,
+    kOutdated,
+    kCycledOnce,
+    kCycledAgain,
+    kMostCycles,
+    kParkings,
+    kDamagedRules,
+    kCounts
+  };
+
+  static std::string Encode(const WaitingUrl& url);
+  static WaitingUrl Decode(std::string_view bytes);
+
+  drum::DrumOptions CacheOptions() const;
+  disk_queue::QueueSetOptions QueueOptions() const;
+  void MakeParts();
+  bool ReadState(ByteReader& reader);
+  void FindParked();
+
+  Result<Place, std::string_view> PlaceOf(std::string_view record) const;
+  // Puts a URL into RobotsCache.
+  Result<item::Admission> Check(const Place& place, const WaitingUrl& url,
+                                uint64_t distrusted);
+  uint64_t InCache() const;
+
+  // Each says whether the URL is done with here; if not, the same again later.
+  Result<bool> Decide(Decided& decided, const ReadySink& sink);
+  Result<bool> HandOn(const UrlAnswer& answer, const WaitingUrl& url,
+                      const ReadySink& sink);
+  Result<bool> Match(const UrlAnswer& answer, const WaitingUrl& url,
+                     const ReadySink& sink);
+  Result<bool> WaitForFetch(const WaitingUrl& url);
+  Result<bool> Park(const UrlAnswer& answer, const WaitingUrl& url);
+  bool Drop(DropReason reason);
+  Status Ask(const UrlAnswer& answer, const WaitingUrl& url);
+  // Answers that are ready.
+  Status Deliver(size_t max_urls);
+  Result<size_t> DecideAll(const ReadySink& sink, size_t max_urls);
+
+  // Updates of records, in their order, by way of a queue while RobotsCache
+  // has no room.
+  Status Change(uint64_t key, std::string_view value);
+  Result<bool> AddChange(uint64_t key, std::string_view value);
+  Status DrainChanges();
+
+  // URLs from Q_R and from parking go to RobotsCache again.
+  Result<size_t> Return(size_t max_urls);
+  Result<size_t> ReadReturning(size_t max_urls);
+  Result<bool> ReturnFront();
+  Status LetGo(const Returning& returning);
+  uint64_t Readable();
+  std::optional<uint64_t> DueParking() const;
+  // A fetch is over while an earlier one is not: where few URLs wait, those of
+  // the first need not wait for the second.
+  bool LookEarly();
+
+  const drum::DrumContext context_;
+  const RobotsStageOptions options_;
+  std::unique_ptr<drum::Drum> cache_;
+  std::unique_ptr<disk_queue::QueueSet> queues_;
+  std::unique_ptr<RulesLog> log_;
+  std::optional<LongRules> long_rules_;
+  std::optional<RequestQueue> requests_;
+  ReturnGate gate_;
+
+  std::deque<Decided> decided_;
+  std::deque<Returning> returning_;
+  std::deque<Returning> changing_;
+  std::set<std::pair<WallTime, uint64_t>> parking_;  // due time and queue
+  uint64_t parked_ = 0;                              // URLs in them
+  bool ended_early_ = false;                         // since the last look
+  uint64_t look_until_ = 0;                          // in Q_R
+  std::array<uint64_t, kCounts> counts_{};
+
+  StageAccount account_{"robots", kDropReasonNames};
+};
+
+}  // namespace nephila::robots
