@@ -2,70 +2,142 @@
 
 #include <fmt/core.h>
 
+#include <cstdlib>
 #include <ostream>
-#include <set>
+#include <sstream>
 #include <string>
 
+#include "base/clock.h"
+#include "base/real_file_system.h"
 #include "base/text.h"
-#include "url/canonicalizer.h"
-#include "url/parser.h"
+#include "cli/crawl_cmd.h"
+#include "cli/file_limit.h"
+#include "sim/scenario.h"
+#include "sim/simulation.h"
 
 namespace nephila::cli {
 namespace {
 
-constexpr std::string_view kPage =
-    "https://www.example.co.uk/shop/list.php?p=2";
+// A web as crawlers know it: link farms, calendars without end, mirrors, servers
+// that are slow, broken or gone, robots.txt files that time out.
+constexpr std::string_view kScenario = R"(
+[web]
+seed = 7
+hosts = 4000
 
-// Links as pages have them: one page under many names, and what is no page.
-constexpr std::string_view kLinks[] = {
-    "item.html",
-    "./item.html#reviews",
-    "HTTPS://WWW.Example.CO.UK:443/shop/item.html",
-    "/shop/../shop/item.html;jsessionid=1E6FEC0D14D044541DD84D2D013D29ED",
-    "item.html?PHPSESSID=cdc993a493e899bed04f4d0c8a462a03",
-    "/index.html",
-    "//www.example.co.uk",
-    "/files/?C=M;O=D",
-    "/caf\u00e9?q=%c3%a9",
-    "http://b\u00fccher.example/",
-    "http://0x7f.1/",
-    "http://[2001:DB8:0:0::1]/",
-    "mailto:shop@example.co.uk",
-    "http://exa mple.com/",
-};
+[[rule]]
+share = 10
+behaviour = "hang"
+
+[[rule]]
+share = 10
+behaviour = "drop"
+
+[[rule]]
+share = 10
+behaviour = "retry-after"
+status = 429
+delay = "5s"
+
+[[rule]]
+share = 10
+behaviour = "slow-first-byte"
+delay = "1s"
+
+[[rule]]
+share = 20
+path = "/robots.txt"
+behaviour = "status"
+status = 503
+
+[[rule]]
+share = 30
+behaviour = "calendar"
+
+[[rule]]
+behaviour = "link-farm"
+name = "spam"
+plds = 20
+hosts = 20
+entry = 20
+)";
+
+// Delays are short, since nobody is harmed; the rest is a broad crawl's.
+SetupOptions DemoSettings(const DemoOptions& options, uint16_t dns_port) {
+  SetupOptions setup;
+  setup.profile = config::Profile::kBroad;
+  setup.assignments = {
+      "agent.contact=https://example.org/nephila-demo",
+      "guard.allow=127.0.0.0/8",
+      "dns.servers=127.0.0.1:" + std::to_string(dns_port),
+      "politeness.host_delay=500ms",
+      "politeness.host_delay_floor=100ms",
+      "politeness.server_delay=2ms",
+      "politeness.server_delay_floor=1ms",
+      "fetch.first_byte_timeout=3s",
+      "crawl.memory=256MiB",
+      "crawl.disk=1GiB",
+      "crawl.max_time=" + options.time,
+  };
+  return setup;
+}
+
+Result<std::string> DemoFolder() {
+  const char* base = std::getenv("TMPDIR");
+  std::string folder = std::string(base != nullptr ? base : "/tmp") +
+                       "/nephila-demo-XXXXXX";
+  if (mkdtemp(folder.data()) == nullptr) {
+    return Unexpected(Error{ErrorCode::kIo, folder + ": cannot be made"});
+  }
+  return folder;
+}
 
 }  // namespace
 
-Status RunDemo(const Setup& setup, std::ostream& out) {
-  url::Url page;
-  if (!url::Parse(kPage, nullptr, &page)) {
-    return Unexpected(Error{ErrorCode::kInvalidArgument, "demo page"});
+Status RunDemo(const DemoOptions& options, std::ostream& out,
+               std::ostream& err) {
+  RaiseFileLimit();
+  NEPHILA_TRY(sim::Scenario scenario,
+              sim::ParseScenario(kScenario, "the demo's scenario"));
+  const auto fs = MakeRealFileSystem();
+  const RealClock clock;
+  NEPHILA_TRY(const auto simulation,
+              sim::Simulation::Start(std::move(scenario), {}, *fs, clock));
+  const sim::Web& web = simulation->site().web();
+  std::string start;
+  web.AppendUrl({}, &start);
+
+  CrawlCmdOptions crawl;
+  crawl.seeds = {start};
+  crawl.profile = "broad";
+  crawl.job = options.job;
+  if (crawl.job.empty()) {
+    NEPHILA_TRY(crawl.job, DemoFolder());
   }
-  out << "nephila is being built along the path of a URL. Built so far: the "
-         "stage `url`.\n"
-         "This demo shows that stage; there is no crawl yet.\n\n"
-      << fmt::format("Links found on {}\n\n", kPage);
-  url::Canonicalizer canonicalizer(setup.settings.url, setup.suffixes, 0);
-  std::set<url::UrlKey> seen;
-  for (std::string_view link : kLinks) {
-    out << fmt::format("  {}\n", EscapeForTerminal(link));
-    auto canonical = canonicalizer.Canonicalize(link, &page);
-    if (!canonical) {
-      out << fmt::format("    dropped: {}\n",
-                         url::DropReasonName(canonical.error()));
-      continue;
-    }
-    bool is_new = seen.insert(canonical->keys.url).second;
-    out << fmt::format("    -> {}\n       domain {}, key {:016x}{}\n",
-                       canonical->href, canonical->pld,
-                       canonical->keys.url.value,
-                       is_new ? "" : "  (a page already known)");
-  }
-  StageTotals totals = canonicalizer.account().Totals();
   out << fmt::format(
-      "\n{} links in, {} out ({} distinct pages), {} dropped.\n"
-      "Look further: ./nephila url --base URL LINK..., ./nephila settings\n",
-      totals.in, totals.out, seen.size(), totals.DroppedSum());
+      "A simulated web runs on this machine: {} hosts in {} domains on {} "
+      "addresses,\nwith link farms, endless calendars, servers that hang, "
+      "break off, ask for less\nor are slow. nephila crawls it for {} from {}\n"
+      "\n",
+      web.shape().hosts, web.shape().plds, web.shape().addresses, options.time,
+      start);
+  out.flush();
+  NEPHILA_TRY(const Setup setup,
+              LoadSetup(DemoSettings(options, simulation->dns_port())));
+  std::istringstream no_input;
+  NEPHILA_RETURN_IF_ERROR(RunCrawl(setup, crawl, no_input, out, err));
+  NEPHILA_RETURN_IF_ERROR(simulation->Stop());
+  const std::string job = EscapeForTerminal(crawl.job);
+  out << fmt::format(
+      "\nLook further:\n"
+      "  ./nephila status --job {0}\n"
+      "  ./nephila warc ls {0}/archive/*.warc.gz | head\n"
+      "  ./nephila warc verify {0}/archive/*.warc.gz\n"
+      "  head {0}/archive/crawl.log\n"
+      "Crawl a site of yours:\n"
+      "  ./nephila crawl --job my-site --set agent.contact=URL "
+      "https://www.example.org/\n",
+      job);
   return {};
 }
 

@@ -1,7 +1,6 @@
 #include "cli/fetch_cmd.h"
 
 #include <fmt/core.h>
-#include <sys/random.h>
 
 #include <algorithm>
 #include <chrono>
@@ -12,6 +11,7 @@
 #include "base/clock.h"
 #include "base/real_file_system.h"
 #include "base/text.h"
+#include "cli/agent.h"
 #include "cli/file_limit.h"
 #include "cli/lines.h"
 #include "crawl/polite_fetch.h"
@@ -136,23 +136,6 @@ void Print(const crawl::FetchedUrl& fetched, const FetchCmdOptions& options,
   // What is no UTF-8 is shown with U+FFFD: JSON cannot hold it.
   out << line.dump(-1, ' ', false, Json::error_handler_t::replace) << '\n';
   out.flush();
-}
-
-Status CheckAgent(const config::AgentSettings& agent) {
-  if (!agent.contact.empty()) return {};
-  return Unexpected(Error{
-      ErrorCode::kInvalidArgument,
-      "agent.contact is not set: servers must be able to tell who asks; add "
-      "--set agent.contact=https://example.org/about-our-crawler"});
-}
-
-uint64_t RandomSeed() {
-  uint64_t seed = 0;
-  if (getrandom(&seed, sizeof seed, 0) != sizeof seed) {
-    seed = static_cast<uint64_t>(
-        std::chrono::steady_clock::now().time_since_epoch().count());
-  }
-  return seed;
 }
 
 Result<std::unique_ptr<store::Store>> OpenStore(const Setup& setup,

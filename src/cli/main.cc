@@ -10,6 +10,7 @@
 
 #include "base/real_file_system.h"
 #include "cli/bench_cmd.h"
+#include "cli/crawl_cmd.h"
 #include "cli/demo.h"
 #include "cli/fetch_cmd.h"
 #include "cli/links_cmd.h"
@@ -34,13 +35,14 @@ class Nephila : public Program {
     AddRobots();
     AddLinks();
     AddFetch();
+    AddCrawl();
+    AddStatus();
     AddWarc();
     AddSettings();
     AddOtherProgram("bench", "Benchmarks: see nephila bench --help", ExecBench);
     AddModel();
     AddSim();
-    AddVerb("demo", "Show what is built, without network",
-            [](const Setup& setup) { return RunDemo(setup, std::cout); });
+    AddDemo();
   }
 
  private:
@@ -131,6 +133,75 @@ class Nephila : public Program {
     verb->add_flag("--text", fetch_.text, "Title and text of pages");
     verb->add_option("--warc", fetch_.warc, "Archive all of it in this folder")
         ->type_name("DIR");
+  }
+
+  void AddCrawl() {
+    CLI::App* verb = AddVerb(
+        "crawl",
+        "Crawl: nephila crawl --job DIR [--profile site|broad] [--seeds FILE] "
+        "[--] [URL...]\n"
+        "Goes on where it was if DIR holds a job. SIGINT ends it cleanly, "
+        "twice at once",
+        [this](const Setup& setup) {
+          return RunCrawl(setup, crawl_, std::cin, std::cout, std::cerr);
+        },
+        &crawl_.seeds);
+    verb->add_option("--job", crawl_.job, "The folder of the crawl")
+        ->type_name("DIR")
+        ->required();
+    verb->add_option("--profile", crawl_.profile,
+                     "site: the seeds' sites, a second between requests to a "
+                     "host (the default); broad: all of the web, by budgets")
+        ->type_name("NAME");
+    verb->add_option("--seeds", crawl_.seed_files,
+                     "URLs, one a line; - is the standard input; may be "
+                     "repeated")
+        ->type_name("FILE")
+        ->allow_extra_args(false);
+    verb->add_option("--sitemap", crawl_.sitemaps,
+                     "URL of a sitemap to start from; may be repeated")
+        ->type_name("URL")
+        ->allow_extra_args(false);
+    AddSettingOption(verb, "--max-pages", "crawl.max_pages", "N",
+                     "End with so many pages");
+    AddSettingOption(verb, "--max-time", "crawl.max_time", "TIME",
+                     "End after this: 90s, 10m, 24h");
+    AddSettingOption(verb, "--max-bytes", "crawl.max_bytes", "SIZE",
+                     "End with so many bytes of pages");
+    AddSettingOption(verb, "--memory", "crawl.memory", "SIZE",
+                     "For everything");
+    AddSettingOption(verb, "--disk", "crawl.disk", "SIZE",
+                     "For batches that wait, besides what grows");
+    verb->add_flag("--quiet", crawl_.quiet, "No progress, only the end");
+    verb->parse_complete_callback([this] {
+      SetPrepare([this](SetupOptions* options) {
+        return PrepareCrawl(crawl_, options);
+      });
+    });
+  }
+
+  void AddDemo() {
+    CLI::App* verb = AddVerb(
+        "demo", "Crawl a simulated web, without network",
+        [this](const Setup&) { return RunDemo(demo_, std::cout, std::cerr); });
+    verb->add_option("--time", demo_.time, "How long")
+        ->type_name("TIME")
+        ->capture_default_str();
+    verb->add_option("--job", demo_.job,
+                     "The folder of the crawl; else a temporary one")
+        ->type_name("DIR");
+  }
+
+  void AddStatus() {
+    CLI::App* verb = AddVerb(
+        "status", "The numbers of a job: nephila status --job DIR [--json]",
+        [this](const Setup&) {
+          return RunStatus(*file_system_, status_, std::cout);
+        });
+    verb->add_option("--job", status_.job, "The folder of the crawl")
+        ->type_name("DIR")
+        ->required();
+    verb->add_flag("--json", status_.json, "As one line of JSON");
   }
 
   void AddWarc() {
@@ -283,6 +354,9 @@ class Nephila : public Program {
   UrlOptions url_;
   RobotsOptions robots_;
   FetchCmdOptions fetch_;
+  CrawlCmdOptions crawl_;
+  StatusCmdOptions status_;
+  DemoOptions demo_;
   LinksOptions links_;
   std::vector<std::string> links_files_;
   WarcLsOptions warc_ls_;

@@ -53,6 +53,19 @@ CLI::App* Program::AddVerb(CLI::App* group, const std::string& name,
   return sub;
 }
 
+void Program::AddSettingOption(CLI::App* verb, const std::string& flag,
+                               const std::string& setting,
+                               const std::string& type,
+                               const std::string& doc) {
+  verb->add_option_function<std::string>(
+          flag,
+          [this, setting](const std::string& value) {
+            setup_options_.assignments.push_back(setting + "=" + value);
+          },
+          doc)
+      ->type_name(type);
+}
+
 void Program::AddOtherProgram(const std::string& name, const std::string& doc,
                               OtherProgram other) {
   app_.add_subcommand(name, doc);  // for --help alone
@@ -95,6 +108,11 @@ int Program::Run(std::vector<std::string> arguments) {
   }
   if (Status status = TakeWords(std::move(operands)); !status) {
     return FailUsage(status.error().message);
+  }
+  if (prepare_) {
+    if (Status status = prepare_(&setup_options_); !status) {
+      return Fail(status.error().message, kFailed);
+    }
   }
   auto setup = LoadSetup(setup_options_);
   if (!setup) return Fail(setup.error().message, kBadSettings);

@@ -45,6 +45,13 @@ class Program {
     verb->parse_complete_callback(
         [this, profile] { setup_options_.profile = profile; });
   }
+  // `flag` is short for --set SETTING=...
+  void AddSettingOption(CLI::App* verb, const std::string& flag,
+                        const std::string& setting, const std::string& type,
+                        const std::string& doc);
+  // Asked when the command line is read and before settings are loaded.
+  using Prepare = std::function<Status(SetupOptions* options)>;
+  void SetPrepare(Prepare prepare) { prepare_ = std::move(prepare); }
   CLI::App* AddGroup(const std::string& name, const std::string& doc);
 
   // A verb that another program does, with options of its own.
@@ -76,6 +83,7 @@ class Program {
   std::string other_name_;
   OtherProgram other_;
   Chosen chosen_;
+  Prepare prepare_;
 };
 
 }  // namespace nephila::cli

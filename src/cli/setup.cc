@@ -13,6 +13,7 @@ namespace {
 
 Result<config::Settings> LoadSettings(const SetupOptions& options) {
   config::Settings settings = config::SettingsOf(options.profile);
+  if (options.adjust) options.adjust(&settings);
   auto fs = MakeRealFileSystem();
   for (const std::string& file : options.config_files) {
     NEPHILA_TRY(std::string text,

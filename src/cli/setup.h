@@ -1,6 +1,7 @@
 // What every verb starts from: settings (--config, --set) and suffix list.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,8 @@ struct SetupOptions {
   config::Profile profile = config::Profile::kBroad;
   std::vector<std::string> config_files;  // --config FILE, later ones win
   std::vector<std::string> assignments;   // --set key=value, in order
+  // What lies under the user's settings, over the profile's; may be null.
+  std::function<void(config::Settings*)> adjust;
 };
 
 struct Setup {

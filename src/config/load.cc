@@ -65,6 +65,12 @@ std::string_view TypeName(const toml::node& node) {
   return "nothing";
 }
 
+// Two settings that everyone gives have short names too.
+std::string FullName(std::string name) {
+  if (name == "memory" || name == "disk") return "crawl." + name;
+  return name;
+}
+
 bool IsSection(std::span<const Row> rows, std::string_view name) {
   return std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
     return row.name.size() > name.size() && row.name.starts_with(name) &&
@@ -102,6 +108,7 @@ void Collect(std::span<const Row> rows, std::string_view prefix,
   for (const auto& [key, node] : table) {
     std::string name = NameOf(prefix, key.str());
     const toml::table* inner = node.as_table();
+    if (inner == nullptr) name = FullName(std::move(name));
     if (inner != nullptr && IsSection(rows, name)) {
       Collect(rows, name, *inner, leaves);
     } else if (inner != nullptr && FindRow(rows, name) == nullptr) {
@@ -244,7 +251,8 @@ Status ApplySetWith(const Table& table, std::string_view assignment,
         Error{ErrorCode::kInvalidArgument,
               "'" + Printable(assignment) + "' is not key=value"});
   }
-  const std::string_view name = Trim(assignment.substr(0, equals));
+  const std::string name =
+      FullName(std::string(Trim(assignment.substr(0, equals))));
   const std::string_view text = Trim(assignment.substr(equals + 1));
   const Row* row = FindRow(table.rows, name);
   if (row == nullptr) return Unexpected(NoSuchSetting(table.rows, name));

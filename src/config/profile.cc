@@ -9,6 +9,9 @@ Settings SettingsOf(Profile profile) {
   if (profile == Profile::kSite) {
     settings.politeness.host_delay = std::chrono::seconds(1);
     settings.politeness.host_delay_floor = std::chrono::seconds(1);
+    settings.politeness.server_delay = std::chrono::milliseconds(50);
+    settings.scope.bounds = ScopeBounds::kSite;
+    settings.crawl.budgets = false;
   }
   return settings;
 }

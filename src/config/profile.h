@@ -9,7 +9,7 @@ namespace nephila::config {
 
 enum class Profile : uint8_t {
   kBroad,  // IRLbot's: the defaults of the table
-  kSite,   // a few sites: hosts are asked once a second
+  kSite,   // a few sites: their hosts alone, each asked once a second
 };
 
 // The settings of a profile, before those of the user.

@@ -104,6 +104,7 @@ void Dispatcher::Contacted(uint64_t lease, MonoTime when) {
 }
 
 void Dispatcher::Ended(size_t downloader, End end) {
+  if (end.is_page && pages_left_ > 0) --pages_left_;
   if (end.lease != 0) {
     --in_flight_;
     --load_[downloader];
@@ -137,6 +138,11 @@ void Dispatcher::Resume() {
 
 void Dispatcher::SetMaxInFlight(size_t max) {
   max_in_flight_ = max;
+  Pump();
+}
+
+void Dispatcher::SetPagesLeft(uint64_t pages) {
+  pages_left_ = pages;
   Pump();
 }
 
@@ -317,8 +323,10 @@ void Dispatcher::PumpOnce() {
     AddWhatHadNoRoom();
   }
   std::vector<politeness::Lease> leases;
-  if (!paused_ && in_flight_ < max_in_flight_) {
-    politeness_.Take(max_in_flight_ - in_flight_, leases);
+  // Each may become a page.
+  const size_t most = std::min<uint64_t>(max_in_flight_, pages_left_);
+  if (!paused_ && in_flight_ < most) {
+    politeness_.Take(most - in_flight_, leases);
   }
   for (const politeness::Lease& lease : leases) Start(lease);
   // With it hosts go that have nothing to wait for any more.
@@ -409,7 +417,9 @@ void Dispatcher::AskForMore() {
 void Dispatcher::SetTimer() {
   MonoTime due = MonoTime::max();
   if (!paused_) {
-    if (in_flight_ < max_in_flight_) due = politeness_.NextDue();
+    if (in_flight_ < std::min<uint64_t>(max_in_flight_, pages_left_)) {
+      due = politeness_.NextDue();
+    }
     if (!later_.empty()) due = std::min(due, later_.begin()->first);
     if (wanted_ == 0 && ask_at_ > clock_.Now()) due = std::min(due, ask_at_);
   }

@@ -70,15 +70,15 @@ class Dispatcher {
     size_t max_in_flight = 500;
     size_t downloaders = 1;
     bool restarted = false;
-    std::function<void(size_t downloader, VisitPtr)> start;
+    std::function<void(size_t downloader, VisitPtr)> start = nullptr;
     // The answer to an End that had a lease and no `next`.
-    std::function<void(size_t downloader, uint64_t lease, Waits)> released;
-    std::function<void(ParkedVisit)> park;
-    std::function<void(HostNote)> note;
+    std::function<void(size_t downloader, uint64_t lease, Waits)> released = nullptr;
+    std::function<void(ParkedVisit)> park = nullptr;
+    std::function<void(HostNote)> note = nullptr;
     // More pages are wanted: so many, at most. Asked again only when all of
     // those have come or will not (Wanted): who has none keeps the request
     // until there are some.
-    std::function<void(size_t count)> want;
+    std::function<void(size_t count)> want = nullptr;
     // The delay that the settings of a site give its host; may be null.
     std::function<std::optional<std::chrono::nanoseconds>(
         std::string_view host)>
@@ -106,6 +106,7 @@ class Dispatcher {
     // The visit goes on: a hop, or again after a connection that was gone.
     VisitPtr next = nullptr;
     bool is_hop = false;
+    bool is_page = false;  // that counts for SetPagesLeft
   };
   void Contacted(uint64_t lease, MonoTime when);
   void Ended(size_t downloader, End end);
@@ -120,6 +121,8 @@ class Dispatcher {
   size_t waiting() const { return visits_.size(); }
   // At most so many leases at a time.
   void SetMaxInFlight(size_t max);
+  // So many pages may still come; nobody is asked for one more.
+  void SetPagesLeft(uint64_t pages);
   void SetSpeed(double leases_per_second);
 
   std::string SaveWaits() const { return politeness_.Save(); }
@@ -181,6 +184,7 @@ class Dispatcher {
   politeness::Politeness politeness_;
   size_t max_in_flight_;
   size_t in_flight_ = 0;
+  uint64_t pages_left_ = UINT64_MAX;
   std::vector<size_t> load_;  // leases by downloader
   size_t next_failed_ = 0;    // the downloader that writes it down
   bool paused_ = false;

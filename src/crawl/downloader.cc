@@ -94,6 +94,8 @@ void Downloader::OnFetched(std::unique_ptr<FetchResult> result) {
     visits_.erase(found);
     parts_.fetcher.Recycle(std::move(result));
   } else {
+    end.is_page = attempt.visit->kind == FetchKind::kPage &&
+                  result->outcome == FetchOutcome::kResponse;
     attempt.result = std::move(result);
   }
   // May come back to Released at once.
@@ -331,7 +333,7 @@ void Downloader::HandOver(Attempt attempt) {
       attempt.result->outcome == FetchOutcome::kResponse) {
     reader_.ReadPage(AsPage(*attempt.result), &attempt.finished);
   }
-  if (!attempt.sitemaps.empty()) {
+  if (parts_.settings.robots.sitemaps && !attempt.sitemaps.empty()) {
     reader_.GiveSitemaps(attempt.sitemaps, &attempt.finished);
   }
   parts_.finished(std::move(attempt.finished));

@@ -61,13 +61,13 @@ class Downloader final : private fetch::FetchHandler {
     uint64_t seed = 0;    // of the job's keys
     size_t number = 0;    // of this one
     bool budgets = true;  // links between domains are wanted
-    std::function<void(uint64_t lease, MonoTime when)> contacted;
-    std::function<void(Dispatcher::End)> ended;
-    std::function<void(FinishedVisit)> finished;
+    std::function<void(uint64_t lease, MonoTime when)> contacted = nullptr;
+    std::function<void(Dispatcher::End)> ended = nullptr;
+    std::function<void(FinishedVisit)> finished = nullptr;
     // The archive or the journal cannot be written to. What was fetched waits
     // in memory for TryAgain, and nothing more is to be started; called once
     // until then.
-    std::function<void(const Error&)> failed;
+    std::function<void(const Error&)> failed = nullptr;
   };
 
   explicit Downloader(const Parts& parts);

@@ -126,7 +126,10 @@ TEST(UrlRecord, NumbersThatDoNotFitTheTextAreInvalid) {
   record.hop_path = "Lr";
   EXPECT_FALSE(IsValid(record));
   record = Example();
-  record.flags = 32;
+  record.flags = kKnownUrlFlags + 1;
+  EXPECT_FALSE(IsValid(record));
+  record = Example();
+  record.attempts = kMostAttempts + 1;
   EXPECT_FALSE(IsValid(record));
 }
 

@@ -105,10 +105,14 @@ Result<PublicSuffixList> PublicSuffixList::Parse(std::string_view text) {
   return list;
 }
 
+std::string_view PublicSuffixList::BuiltInText() {
+  return {nephila_public_suffix_list_begin,
+          static_cast<size_t>(nephila_public_suffix_list_end -
+                              nephila_public_suffix_list_begin)};
+}
+
 PublicSuffixList PublicSuffixList::BuiltIn() {
-  auto size = static_cast<size_t>(nephila_public_suffix_list_end -
-                                  nephila_public_suffix_list_begin);
-  auto list = Parse({nephila_public_suffix_list_begin, size});
+  auto list = Parse(BuiltInText());
   NEPHILA_CHECK(list.has_value());
   return *std::move(list);
 }

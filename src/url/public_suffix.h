@@ -25,6 +25,7 @@ class PublicSuffixList {
   static Result<PublicSuffixList> Parse(std::string_view text);
   // The list that this program was built with.
   static PublicSuffixList BuiltIn();
+  static std::string_view BuiltInText();
 
   // The registrable domain of `host`, a part of it; empty if the host is a
   // public suffix itself or has an empty label. A last label that no rule

@@ -1,0 +1,44 @@
+// ArchivedPage: a page of an earlier fetch, from the archive: what a restart
+// reads instead of the web.
+//   In: the place that the journal names   Out: the page as it came
+//   Threads: one; the page lives as long as this   Memory: the page
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/file.h"
+#include "base/result.h"
+#include "fetch/response_head.h"
+#include "item/fetched_page.h"
+#include "job/entry.h"
+
+namespace nephila::crawl {
+
+class ArchivedPage {
+ public:
+  // `fs` outlives it. `prefix`: of the files of the place's stream.
+  ArchivedPage(FileSystem& fs, std::string folder,
+               const fetch::HeadLimits& limits);
+
+  // The page at a place; nothing if its body is not there, but was the same as
+  // an earlier one's (a revisit). kCorruption if there is no such record.
+  Result<std::optional<item::FetchedPage>> Read(const job::ArchivePlace& place,
+                                                std::string_view prefix);
+
+ private:
+  Result<std::string> FindFile(uint64_t serial, std::string_view prefix);
+
+  FileSystem& fs_;
+  const std::string folder_;
+  fetch::ResponseHead head_;
+  std::string url_;
+  std::string block_;
+  std::string_view body_;
+};
+
+// Of the files of a stream, whose streams share a folder.
+std::string StreamPrefix(std::string_view prefix, size_t stream);
+
+}  // namespace nephila::crawl

@@ -1,0 +1,350 @@
+#include "crawl/crawl.h"
+
+#include <algorithm>
+
+#include "base/bytes.h"
+#include "base/check.h"
+#include "base/text.h"
+#include "crawl/archived_page.h"
+#include "crawl/memory_plan.h"
+#include "item/url_record.h"
+#include "url/record_keys.h"
+
+namespace nephila::crawl {
+namespace {
+
+using std::chrono::milliseconds;
+
+// Passes of Drums tell nobody when they have something: who waits for nothing
+// else looks so often.
+constexpr milliseconds kPassPoll{1};
+constexpr milliseconds kLongestTurn{100};
+
+size_t ThreadsFor(const config::CrawlSettings& settings) {
+  if (settings.threads > 0) return static_cast<size_t>(settings.threads);
+  return std::max<size_t>(std::thread::hardware_concurrency() / 2, 1);
+}
+
+}  // namespace
+
+Crawl::Crawl(const Parts& parts)
+    : parts_(parts),
+      canonicalizer_(parts.settings.url, parts.suffixes,
+                     parts.folder.key_seed()),
+      began_(parts.clock.Now()) {}
+
+Crawl::~Crawl() {
+  // No mail is delivered to what is gone: first the threads, then the rest.
+  for (auto& thread : threads_) thread->thread->Stop();
+  if (dispatcher_thread_ != nullptr) dispatcher_thread_->Stop();
+}
+
+Result<std::unique_ptr<Crawl>> Crawl::Open(const Parts& parts) {
+  std::unique_ptr<Crawl> crawl(new Crawl(parts));
+  NEPHILA_RETURN_IF_ERROR(crawl->OpenJob());
+  return crawl;
+}
+
+// The path of a URL, wired: each arrow of ARCHITECTURE.md is a line here or in
+// frontier.cc (Frontier::Step).
+Status Crawl::OpenStages(const job::Manifest* manifest) {
+  NEPHILA_TRY(loop_, net::EventLoop::Make(parts_.clock));
+  net::EventLoop* const shared = parts_.one_thread ? loop_.get() : nullptr;
+  const auto workers = static_cast<int>(parts_.settings.crawl.merge_threads);
+  workers_ = std::make_unique<Workers>(parts_.one_thread ? 0 : workers);
+
+  const Frontier::Parts frontier = {parts_.fs,       parts_.clock,
+                                    *workers_,       parts_.settings,
+                                    parts_.suffixes, parts_.folder.dir(),
+                                    parts_.folder.key_seed()};
+  if (manifest == nullptr) {
+    NEPHILA_TRY(frontier_, Frontier::Create(frontier));
+  } else {
+    NEPHILA_TRY(frontier_, Frontier::Open(frontier, manifest->parts));
+  }
+
+  // To the frontier.
+  finished_ = std::make_unique<Mailbox<FinishedVisit>>(
+      *loop_, [this](std::vector<FinishedVisit> visits) {
+        for (FinishedVisit& visit : visits) frontier_->Take(std::move(visit));
+      });
+  parked_ = std::make_unique<Mailbox<ParkedVisit>>(
+      *loop_, [this](std::vector<ParkedVisit> parked) {
+        if (Status status = TakeParked(std::move(parked)); !status) {
+          Fail(status.error());
+        }
+      });
+  notes_ = std::make_unique<Mailbox<HostNote>>(
+      *loop_, [this](std::vector<HostNote> notes) {
+        if (Status status = TakeNotes(std::move(notes)); !status) {
+          Fail(status.error());
+        }
+      });
+
+  NEPHILA_TRY(dispatcher_thread_, LoopThread::Make(parts_.clock, shared));
+  const size_t downloaders =
+      parts_.one_thread ? 1 : ThreadsFor(parts_.settings.crawl);
+  for (size_t i = 0; i < downloaders; ++i) {
+    threads_.push_back(std::make_unique<CrawlThread>());
+    NEPHILA_TRY(threads_[i]->thread, LoopThread::Make(parts_.clock, shared));
+  }
+  NEPHILA_RETURN_IF_ERROR(MakeDispatcher(manifest));
+  for (size_t i = 0; i < downloaders; ++i) {
+    NEPHILA_RETURN_IF_ERROR(MakeDownloader(i, manifest));
+  }
+  return {};
+}
+
+Status Crawl::MakeDispatcher(const job::Manifest* manifest) {
+  net::EventLoop& loop = dispatcher_thread_->loop();
+  NEPHILA_TRY(resolver_, parts_.web.MakeResolver(loop));
+  Dispatcher::Parts parts{loop, *resolver_, parts_.settings};
+  parts.seed = parts_.folder.key_seed();
+  parts.max_in_flight = PlanMemory(parts_.settings).transfers;
+  parts.downloaders = threads_.size();
+  parts.restarted = !parts_.folder.is_new();
+  parts.start = [this](size_t downloader, VisitPtr visit) {
+    if (visit->lease != 0) in_flight_.fetch_add(1, std::memory_order_relaxed);
+    threads_[downloader]->visits->Push(std::move(visit));
+  };
+  parts.released = [this](size_t downloader, uint64_t lease, Waits waits) {
+    CrawlThread& thread = *threads_[downloader];
+    thread.thread->loop().Post([&thread, lease, waits] {
+      thread.downloader->Released(lease, waits);
+    });
+  };
+  parts.park = [this](ParkedVisit parked) { parked_->Push(std::move(parked)); };
+  parts.note = [this](HostNote note) { notes_->Push(std::move(note)); };
+  parts.want = [this](size_t count) {
+    loop_->Post([this, count] { frontier_->Want(count); });
+  };
+  dispatcher_ = std::make_unique<Dispatcher>(parts);
+  if (manifest != nullptr) {
+    const auto waits = manifest->parts.find("waits");
+    if (waits != manifest->parts.end()) {
+      NEPHILA_RETURN_IF_ERROR(dispatcher_->RestoreWaits(waits->second));
+    }
+  }
+  to_dispatcher_ = std::make_unique<Mailbox<VisitPtr>>(
+      loop, [this](std::vector<VisitPtr> visits) {
+        const auto pages =
+            std::count_if(visits.begin(), visits.end(), [](const VisitPtr& v) {
+              return v->kind == item::FetchKind::kPage;
+            });
+        dispatcher_->Take(std::move(visits));
+        dispatcher_->Wanted(static_cast<size_t>(pages));
+      });
+  ends_ = std::make_unique<Mailbox<std::pair<size_t, Dispatcher::End>>>(
+      loop, [this](std::vector<std::pair<size_t, Dispatcher::End>> ends) {
+        for (auto& [downloader, end] : ends) {
+          dispatcher_->Ended(downloader, std::move(end));
+        }
+      });
+  return {};
+}
+
+Status Crawl::MakeDownloader(size_t number, const job::Manifest* manifest) {
+  CrawlThread& thread = *threads_[number];
+  net::EventLoop& loop = thread.thread->loop();
+  NEPHILA_TRY(thread.fetcher, parts_.web.MakeFetcher(loop));
+  store::StoreOptions options;
+  options.settings = parts_.settings.store;
+  options.folder = parts_.folder.Path(job::kArchiveDir);
+  options.log_path =
+      options.folder + "/crawl" +
+      (number == 0 ? std::string() : "-" + std::to_string(number)) + ".log";
+  options.settings.prefix = StreamPrefix(parts_.settings.store.prefix, number);
+  options.seed = parts_.record_seed + number;
+  options.stream = static_cast<uint32_t>(number);
+  options.info = parts_.archive_info;
+  NEPHILA_TRY(const auto position, StreamPosition(manifest, number));
+  NEPHILA_TRY(thread.store,
+              store::Store::OpenAt(parts_.fs, parts_.clock, std::move(options),
+                                   position));
+  Downloader::Parts parts{loop,
+                          *thread.fetcher,
+                          parts_.web.limits(),
+                          *thread.store,
+                          *journal_,
+                          parts_.settings,
+                          parts_.suffixes};
+  parts.seed = parts_.folder.key_seed();
+  parts.number = number;
+  parts.budgets = parts_.settings.crawl.budgets;
+  parts.contacted = [this](uint64_t lease, MonoTime when) {
+    dispatcher_thread_->loop().Post(
+        [this, lease, when] { dispatcher_->Contacted(lease, when); });
+  };
+  parts.ended = [this, number](Dispatcher::End end) {
+    if (end.lease != 0) in_flight_.fetch_sub(1, std::memory_order_relaxed);
+    ends_->Push({number, std::move(end)});
+  };
+  parts.finished = [this](FinishedVisit visit) {
+    finished_->Push(std::move(visit));
+  };
+  parts.failed = [this](const Error& error) {
+    loop_->Post([this, error] { Fail(error); });
+  };
+  thread.downloader = std::make_unique<Downloader>(parts);
+  thread.visits = std::make_unique<Mailbox<VisitPtr>>(
+      loop, [downloader = thread.downloader.get()](
+                std::vector<VisitPtr> visits) {
+        for (VisitPtr& visit : visits) downloader->Start(std::move(visit));
+      });
+  return {};
+}
+
+Status Crawl::AddSeed(std::string_view url, bool is_sitemap) {
+  const auto canonical = canonicalizer_.Canonicalize(url, nullptr);
+  if (!canonical.has_value()) {
+    return Unexpected(
+        Error{ErrorCode::kInvalidArgument,
+              "seed " + EscapeForTerminal(url) + ": " +
+                  std::string(url::DropReasonName(canonical.error()))});
+  }
+  item::UrlRecord record = url::MakeUrlRecord(*canonical);
+  record.flags = item::kFromSeed | (is_sitemap ? item::kIsSitemap : 0);
+  record.discovered = std::chrono::floor<milliseconds>(parts_.clock.WallNow());
+  job::Entry entry;
+  entry.kind = job::EntryKind::kSeed;
+  entry.when = record.discovered;
+  record.entry = journal_->next();
+  std::string bytes;
+  AppendUrlRecord(record, bytes);
+  entry.record = bytes;
+  std::string line;
+  AppendEntry(entry, line);
+  FinishedVisit seed;
+  NEPHILA_TRY(seed.entry, journal_->Append(line));
+  seed.is_seed = true;
+  ByteWriter(seed.links).Sized(bytes);
+  frontier_->Take(std::move(seed));
+  return {};
+}
+
+void Crawl::StartThreads() {
+  dispatcher_thread_->Start();
+  for (auto& thread : threads_) thread->thread->Start();
+}
+
+Result<CrawlEnd> Crawl::Run(
+    const std::function<void(const CrawlStatus&)>& progress) {
+  MonoTime next_progress = parts_.clock.Now();
+  while (true) {
+    NEPHILA_TRY(const auto end, Turn(parts_.clock.Now() + kLongestTurn));
+    if (progress && (end || parts_.clock.Now() >= next_progress)) {
+      progress(status());
+      next_progress = parts_.clock.Now() + kLongestTurn;
+    }
+    if (end) return *end;
+  }
+}
+
+Result<std::optional<CrawlEnd>> Crawl::Turn(MonoTime deadline) {
+  if (!started_) {
+    started_ = true;
+    next_checkpoint_ =
+        parts_.clock.Now() + parts_.settings.crawl.checkpoint_interval;
+    next_sync_ = parts_.clock.Now() + parts_.settings.crawl.sync_interval;
+    StartThreads();
+    dispatcher_thread_->loop().Post([this, left = PagesLeft()] {
+      dispatcher_->SetPagesLeft(left);
+    });
+  }
+  NEPHILA_TRY(const bool moved, StepFrontier());
+  bool will_come = false;
+  if (!moved && phase_ == Phase::kRunning) {
+    NEPHILA_TRY(will_come, frontier_->RunDry());
+  }
+  NEPHILA_RETURN_IF_ERROR(SyncIfDue());
+  BeginCheckpointIfDue();
+  NEPHILA_RETURN_IF_ERROR(failure_);
+  NEPHILA_TRY(const auto end, StepEnd());
+  if (end) return end;
+  loop_->RunOnce(NextTurn(moved, will_come, deadline));
+  NEPHILA_RETURN_IF_ERROR(failure_);
+  return std::optional<CrawlEnd>();
+}
+
+uint64_t Crawl::PagesLeft() const {
+  const auto most = static_cast<uint64_t>(parts_.settings.crawl.max_pages);
+  if (most == 0) return UINT64_MAX;
+  return most - std::min(most, frontier_->accounts().pages.value());
+}
+
+Result<bool> Crawl::StepFrontier() {
+  frontier_->TakeNoted([this](uint64_t host, uint64_t epoch) {
+    dispatcher_thread_->loop().Post(
+        [this, host, epoch] { dispatcher_->Noted(host, epoch); });
+  });
+  return frontier_->Step(
+      [this](VisitPtr visit) { to_dispatcher_->Push(std::move(visit)); });
+}
+
+MonoTime Crawl::NextTurn(bool moved, bool will_come, MonoTime deadline) const {
+  const MonoTime now = parts_.clock.Now();
+  if (moved) return now;
+  // Without threads the next step does the work.
+  if (will_come) return workers_->threads() == 0 ? now : now + kPassPoll;
+  if (const auto due = frontier_->NextDue()) {
+    const auto left = *due - parts_.clock.WallNow();
+    deadline = std::min(deadline, now + std::max(left, decltype(left)::zero()));
+  }
+  return std::min({deadline, next_sync_, next_checkpoint_});
+}
+
+Status Crawl::TakeParked(std::vector<ParkedVisit> parked) {
+  for (const ParkedVisit& one : parked) {
+    NEPHILA_RETURN_IF_ERROR(frontier_->Park(*one.visit, one.due));
+  }
+  return {};
+}
+
+Status Crawl::TakeNotes(std::vector<HostNote> notes) {
+  for (const HostNote& note : notes) {
+    NEPHILA_RETURN_IF_ERROR(frontier_->Note(note));
+  }
+  return {};
+}
+
+void Crawl::Fail(const Error& error) {
+  if (failure_.has_value()) failure_ = Unexpected(error);
+}
+
+CrawlStatus Crawl::status() const {
+  CrawlStatus status;
+  const Accounts& accounts = frontier_->accounts();
+  status.elapsed = parts_.clock.Now() - began_;
+  status.pages = accounts.pages.value();
+  status.pages_before = pages_before_;
+  status.bytes = accounts.bytes.value();
+  status.failed = accounts.fetch.Totals().DroppedSum();
+  status.retries = accounts.retries.value();
+  status.robots = accounts.robots.value();
+  status.in_flight = in_flight_.load(std::memory_order_relaxed);
+  status.ready = frontier_->ready();
+  status.parked = frontier_->parked();
+  status.seen = frontier_->seen().account().Totals().out;
+  if (phase_ == Phase::kEnded) status.end = end_;
+  for (const StageAccount* account : frontier_->StageAccounts()) {
+    status.AddStage(*account);
+    if (account->name() != "reputation") {
+      status.waiting +=
+          static_cast<uint64_t>(std::max<int64_t>(account->Totals().held, 0));
+    }
+  }
+  for (size_t i = 0; i < accounts.outcomes.size(); ++i) {
+    if (accounts.outcomes[i].value() == 0) continue;
+    status.outcomes.emplace_back(
+        item::FetchOutcomeName(static_cast<item::FetchOutcome>(i)),
+        accounts.outcomes[i].value());
+  }
+  for (size_t i = 0; i < accounts.statuses.size(); ++i) {
+    if (accounts.statuses[i].value() == 0) continue;
+    status.statuses.emplace_back(std::to_string(i) + "xx",
+                                 accounts.statuses[i].value());
+  }
+  return status;
+}
+
+}  // namespace nephila::crawl

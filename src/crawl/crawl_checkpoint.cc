@@ -1,0 +1,171 @@
+// Checkpoints of a crawl, and its opening from one.
+//
+// The frontier notes its state between two steps; then each downloader makes
+// its archive durable and says up to where, the dispatcher says which hosts and
+// addresses wait; then the journal, the stages and last the manifest are made
+// durable. Nobody but the frontier stands still, and that only for its own
+// syncs.
+#include <algorithm>
+
+#include "base/bytes.h"
+#include "crawl/crawl.h"
+
+namespace nephila::crawl {
+namespace {
+
+Unexpected<Error> NoPart(std::string_view name) {
+  return Unexpected(
+      Error{ErrorCode::kCorruption,
+            "the manifest's part " + std::string(name) + " is damaged"});
+}
+
+std::string WritePositions(const std::vector<store::StorePosition>& positions) {
+  std::string bytes;
+  ByteWriter writer(bytes);
+  writer.Varint(positions.size());
+  for (const store::StorePosition& position : positions) {
+    writer.Varint(position.archive.serial);
+    writer.Varint(position.archive.offset);
+    writer.Varint(position.log_bytes);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+Result<std::optional<store::StorePosition>> Crawl::StreamPosition(
+    const job::Manifest* manifest, size_t stream) {
+  if (manifest == nullptr) return std::optional<store::StorePosition>();
+  const auto part = manifest->parts.find("archive");
+  if (part == manifest->parts.end()) return NoPart("archive");
+  ByteReader reader(part->second);
+  const auto count = reader.Varint();
+  if (!count.has_value()) return NoPart("archive");
+  for (uint64_t i = 0; i < *count; ++i) {
+    const auto serial = reader.Varint();
+    const auto offset = reader.Varint();
+    const auto log = reader.Varint();
+    if (!serial.has_value() || !offset.has_value() || !log.has_value()) {
+      return NoPart("archive");
+    }
+    if (i == stream) {
+      return std::optional(store::StorePosition{{*serial, *offset}, *log});
+    }
+  }
+  // A thread more than there were.
+  return std::optional<store::StorePosition>();
+}
+
+Status Crawl::OpenJob() {
+  job::ManifestOptions options;
+  options.salt = parts_.folder.key_seed();
+  NEPHILA_TRY(manifests_,
+              job::ManifestFolder::Open(
+                  parts_.fs, parts_.folder.Path(job::kManifestsDir), options));
+  std::optional<job::Manifest> manifest;
+  if (manifests_->newest_number() > 0) {
+    NEPHILA_TRY(manifest, manifests_->Newest());
+    next_manifest_ = manifest->number + 1;
+  } else if (!parts_.folder.is_new()) {
+    // Stopped before its first checkpoint: all stages are made anew.
+    NEPHILA_RETURN_IF_ERROR(ClearStages());
+  }
+  uint64_t from = 1;
+  if (manifest) {
+    NEPHILA_TRY(from, Frontier::NextEntry(manifest->parts));
+  }
+  job::JournalOptions journal;
+  journal.salt = parts_.folder.key_seed();
+  NEPHILA_TRY(journal_, job::Journal::Open(
+                            parts_.fs, parts_.folder.Path(job::kJournalDir),
+                            journal, from));
+  NEPHILA_RETURN_IF_ERROR(OpenStages(manifest ? &*manifest : nullptr));
+  manifest_entry_ = from - 1;
+  NEPHILA_RETURN_IF_ERROR(Replay(from));
+  pages_before_ = frontier_->accounts().pages.value();
+  return {};
+}
+
+Status Crawl::SyncIfDue() {
+  if (parts_.clock.Now() < next_sync_) return {};
+  next_sync_ = parts_.clock.Now() + parts_.settings.crawl.sync_interval;
+  NEPHILA_RETURN_IF_ERROR(journal_->Sync());
+  // A checkpoint does it too.
+  if (checkpoint_ || phase_ != Phase::kRunning) return {};
+  OnDownloaders(
+      [this](CrawlThread& thread) {
+        if (auto position = thread.downloader->Sync(); !position) {
+          loop_->Post([this, error = position.error()] { Fail(error); });
+        }
+      },
+      [] {});
+  return {};
+}
+
+void Crawl::BeginCheckpointIfDue() {
+  if (parts_.clock.Now() < next_checkpoint_ || checkpoint_ ||
+      phase_ != Phase::kRunning) {
+    return;
+  }
+  if (Status status = BeginCheckpoint(); !status) Fail(status.error());
+}
+
+Status Crawl::BeginCheckpoint() {
+  checkpoint_.emplace();
+  checkpoint_->manifest.number = next_manifest_++;
+  checkpoint_->entry = frontier_->entry();
+  NEPHILA_TRY(checkpoint_->manifest.parts, frontier_->BeginCheckpoint());
+  checkpoint_->manifest.parts["status"] = FormatStatus(status());
+  checkpoint_->positions.resize(threads_.size());
+  // The dispatcher, and all downloaders together.
+  checkpoint_->missing = 2;
+  dispatcher_thread_->loop().Post([this] {
+    loop_->Post([this, waits = dispatcher_->SaveWaits()]() mutable {
+      checkpoint_->waits = std::move(waits);
+      CollectCheckpoint();
+    });
+  });
+  // Each writes its own; who reads them has been told by all.
+  OnDownloaders(
+      [this](CrawlThread& thread) {
+        auto position = thread.downloader->Sync();
+        if (position.has_value()) {
+          thread.position = *position;
+        } else {
+          loop_->Post([this, error = position.error()] { Fail(error); });
+        }
+      },
+      [this] { CollectCheckpoint(); });
+  return {};
+}
+
+void Crawl::CollectCheckpoint() {
+  if (--checkpoint_->missing > 0 || !failure_.has_value()) return;
+  if (Status status = EndCheckpoint(); !status) Fail(status.error());
+}
+
+Status Crawl::EndCheckpoint() {
+  for (size_t i = 0; i < threads_.size(); ++i) {
+    checkpoint_->positions[i] = threads_[i]->position;
+  }
+  checkpoint_->manifest.parts["archive"] =
+      WritePositions(checkpoint_->positions);
+  checkpoint_->manifest.parts["waits"] = std::move(checkpoint_->waits);
+  NEPHILA_RETURN_IF_ERROR(journal_->Sync());
+  NEPHILA_RETURN_IF_ERROR(frontier_->FinishCheckpoint());
+  NEPHILA_RETURN_IF_ERROR(manifests_->Write(checkpoint_->manifest));
+  // What the manifest before this one covers nobody asks for again.
+  NEPHILA_RETURN_IF_ERROR(journal_->Covered(manifest_entry_));
+  manifest_entry_ = checkpoint_->entry;
+  OnDownloaders(
+      [](CrawlThread& thread) {
+        thread.downloader->Covered(thread.position);
+      },
+      [] {});
+  checkpoint_.reset();
+  next_checkpoint_ =
+      parts_.clock.Now() + parts_.settings.crawl.checkpoint_interval;
+  return {};
+}
+
+}  // namespace nephila::crawl

@@ -1,0 +1,121 @@
+// How a crawl ends: why, and in which order.
+//
+// No lease is given any more, what is in flight ends or is broken off, all that
+// ended reaches the frontier, the archives are finished, and one more
+// checkpoint names all of it. The job can then be continued from its manifest
+// alone.
+#include <algorithm>
+
+#include "crawl/crawl.h"
+
+namespace nephila::crawl {
+namespace {
+
+constexpr std::chrono::seconds kDrainTime{5};
+
+}  // namespace
+
+std::optional<CrawlEnd> Crawl::Reached() const {
+  const Accounts& accounts = frontier_->accounts();
+  if (stops_ > 0) return CrawlEnd::kStopped;
+  const config::CrawlSettings& limits = parts_.settings.crawl;
+  if (limits.max_pages > 0 &&
+      accounts.pages.value() >= static_cast<uint64_t>(limits.max_pages)) {
+    return CrawlEnd::kMaxPages;
+  }
+  if (limits.max_bytes > 0 && accounts.bytes.value() >= limits.max_bytes) {
+    return CrawlEnd::kMaxBytes;
+  }
+  if (limits.max_time.count() > 0 &&
+      parts_.clock.Now() - began_ >= limits.max_time) {
+    return CrawlEnd::kMaxTime;
+  }
+  if (frontier_->IsEmpty()) return CrawlEnd::kFinished;
+  return std::nullopt;
+}
+
+Result<std::optional<CrawlEnd>> Crawl::StepEnd() {
+  switch (phase_) {
+    case Phase::kRunning:
+      end_ = Reached();
+      if (!end_) return std::optional<CrawlEnd>();
+      phase_ = Phase::kDraining;
+      drain_until_ = parts_.clock.Now() + kDrainTime;
+      dispatcher_thread_->loop().Post([this] { dispatcher_->Pause(); });
+      AskInFlight();
+      return std::optional<CrawlEnd>();
+    case Phase::kDraining:
+      if (!cancelled_ && (stops_ > 1 || parts_.clock.Now() >= drain_until_)) {
+        cancelled_ = true;
+        OnDownloaders([](CrawlThread& thread) {
+          thread.downloader->CancelAll();
+        }, [] {});
+      }
+      return std::optional<CrawlEnd>();
+    case Phase::kFlushing:
+    case Phase::kFinishing:
+      return std::optional<CrawlEnd>();
+    case Phase::kLast: {
+      // One that was under way is ended first.
+      if (checkpoint_) return std::optional<CrawlEnd>();
+      NEPHILA_TRY(const bool moved, StepFrontier());
+      if (moved) return std::optional<CrawlEnd>();
+      phase_ = Phase::kEnded;
+      NEPHILA_RETURN_IF_ERROR(BeginCheckpoint());
+      return std::optional<CrawlEnd>();
+    }
+    case Phase::kEnded:
+      if (checkpoint_) return std::optional<CrawlEnd>();
+      return end_;
+  }
+  return std::optional<CrawlEnd>();
+}
+
+// The dispatcher knows what has a lease, the downloaders what has ended and is
+// being written: first none may be left there, then here.
+void Crawl::AskInFlight() {
+  net::EventLoop& loop = dispatcher_thread_->loop();
+  const auto ask = [this, &loop] {
+    const size_t in_flight = dispatcher_->in_flight();
+    loop_->Post([this, in_flight] {
+      if (in_flight > 0) {
+        loop_->At(parts_.clock.Now() + std::chrono::milliseconds(5),
+                  [this] { AskInFlight(); });
+        return;
+      }
+      phase_ = Phase::kFlushing;
+      OnDownloaders([](CrawlThread&) {}, [this] {
+        phase_ = Phase::kFinishing;
+        FinishArchives();
+      });
+    });
+    static_cast<void>(loop);
+  };
+  loop.Post(ask);
+}
+
+void Crawl::FinishArchives() {
+  OnDownloaders(
+      [this](CrawlThread& thread) {
+        if (Status status = thread.downloader->Finish(); !status) {
+          loop_->Post([this, error = status.error()] { Fail(error); });
+        }
+      },
+      [this] { phase_ = Phase::kLast; });
+}
+
+void Crawl::OnDownloaders(std::function<void(CrawlThread&)> function,
+                          std::function<void()> done) {
+  auto missing = std::make_shared<size_t>(threads_.size());
+  for (auto& thread : threads_) {
+    CrawlThread& one = *thread;
+    one.thread->loop().Post([this, &one, function, done, missing] {
+      function(one);
+      loop_->Post([done, missing] {
+        if (--*missing == 0) done();
+      });
+    });
+  }
+}
+
+}  // namespace nephila::crawl

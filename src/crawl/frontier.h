@@ -1,0 +1,223 @@
+// Frontier: what is known of the web and not fetched yet. It owns the stages
+// from `scope` to the ready queue and moves URLs through them, step by step:
+//
+//   links -> scope -> seen -> budget -> robots -> ready queue -> visits
+//                             ^                     |      ^
+//        links -> reputation -+      parked, by due time --+
+//
+//   In: finished visits, in the order of the journal, and nothing else that
+//       changes which URLs there are; visits that the dispatcher parks
+//   Out: visits, of pages and of robots.txt, as many as were asked for
+//   Disk: a folder a stage; all of it exact at a checkpoint
+//   Threads: one; Drums work on the Workers   Memory: `crawl.memory`
+//
+// What is asked for is pulled, not pushed: URLs leave `budget` only as far as
+// the dispatcher wants more than is ready, so that a domain's budget is decided
+// as late as can be. When a stage behind runs dry the ones before it flush what
+// they hold, if a pass is cheap: a small crawl never waits for a batch.
+//
+// A checkpoint (BeginCheckpoint) names the last entry of the journal that was
+// taken, and how many links of the next: a page's links are numbered, so that
+// a restart goes on behind them.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/result.h"
+#include "base/workers.h"
+#include "budget/budget.h"
+#include "budget/pass_through.h"
+#include "config/settings.h"
+#include "crawl/accounts.h"
+#include "crawl/dispatcher.h"
+#include "crawl/due_slot.h"
+#include "crawl/place_window.h"
+#include "crawl/ready_url.h"
+#include "crawl/scope.h"
+#include "crawl/visit.h"
+#include "disk_queue/queue_set.h"
+#include "reputation/reputation.h"
+#include "robots/robots_stage.h"
+#include "seen/seen.h"
+#include "url/public_suffix.h"
+
+namespace nephila::crawl {
+
+// Bytes of a manifest, by name.
+using ManifestParts = std::map<std::string, std::string, std::less<>>;
+
+class Frontier {
+ public:
+  // All of it outlives the frontier.
+  struct Parts {
+    FileSystem& fs;
+    const Clock& clock;
+    Workers& workers;
+    const config::Settings& settings;
+    const url::PublicSuffixList& suffixes;
+    std::string folder;  // of the job
+    uint64_t seed = 0;   // of the job's keys
+  };
+
+  // In a new job; its folders exist and are empty.
+  static Result<std::unique_ptr<Frontier>> Create(const Parts& parts);
+  // As a manifest has it.
+  static Result<std::unique_ptr<Frontier>> Open(const Parts& parts,
+                                                const ManifestParts& manifest);
+  // The first entry of the journal that a manifest does not cover as a whole.
+  static Result<uint64_t> NextEntry(const ManifestParts& manifest);
+  ~Frontier();
+  Frontier(const Frontier&) = delete;
+  Frontier& operator=(const Frontier&) = delete;
+
+  // An entry of the journal. They may come in any order and are taken in
+  // theirs; those that were taken before the checkpoint are known and dropped.
+  // `replayed`: it is of an earlier run, whose places mean nothing now.
+  void Take(FinishedVisit visit, bool replayed = false);
+  // The dispatcher will not contact its host for long.
+  Status Park(const Visit& visit, WallTime due);
+  // What is to stand in a host's record.
+  Status Note(const HostNote& note);
+  // Notes that stand in their records, with nothing on its way any more that
+  // was checked before.
+  void TakeNoted(
+      const std::function<void(uint64_t host, uint64_t epoch)>& noted);
+  // So many more pages are wanted.
+  void Want(size_t count) { wanted_ += count; }
+
+  // Moves on what can be, some thousand URLs at most; visits go to `give`.
+  // Returns whether anything was done.
+  Result<bool> Step(const std::function<void(VisitPtr)>& give);
+  // Step had nothing to do: makes stages that hold a batch flush it. Returns
+  // whether something will come of it; with workers that have threads, by and
+  // by.
+  Result<bool> RunDry();
+  // Nothing waits anywhere, and nothing is out: the crawl is over.
+  bool IsEmpty() const;
+  // When a URL that is parked is due; nothing if none is.
+  std::optional<WallTime> NextDue() const;
+
+  // A checkpoint in two steps: Begin notes the state, Finish makes it durable
+  // (it syncs). REQUIRES for Begin: the last one is finished, and its manifest
+  // is durable, since stages let go of what only the one before that needs.
+  Result<ManifestParts> BeginCheckpoint();
+  Status FinishCheckpoint();
+
+  // The last entry that was taken whole.
+  uint64_t entry() const { return next_entry_ - 1; }
+  size_t visits_out() const { return places_.open(); }
+  const Accounts& accounts() const { return accounts_; }
+  // All stages from `seeds` on, in the order of the path.
+  std::vector<const StageAccount*> StageAccounts() const;
+
+  const seen::Seen& seen() const { return *seen_; }
+  const robots::RobotsStage& robots() const { return *robots_; }
+  const reputation::Reputation* reputation() const { return reputation_.get(); }
+  const budget::Budget* budget() const { return budget_.get(); }
+  const Scope& scope() const { return scope_; }
+  uint64_t ready() const { return queues_->Unread(kReadyQueue); }
+  uint64_t parked() const { return parked_; }
+
+ private:
+  static constexpr uint64_t kReadyQueue = 0;
+
+  // An entry of the journal that has come.
+  struct Arrived {
+    FinishedVisit visit;
+    bool replayed = false;
+  };
+  // How far the entry that is being taken is.
+  struct Progress {
+    bool begun = false;
+    uint64_t links = 0;
+    uint64_t edges = 0;
+  };
+  struct PendingNote {
+    uint64_t host = 0;
+    uint64_t epoch = 0;
+    uint64_t pass = 0;              // of RobotsCache that has it
+    std::optional<uint64_t> place;  // in the ready queue, to be read before
+  };
+  // Of `budget`, on its way to `robots`, or back there from the ready queue.
+  struct ToRobots {
+    std::string record;
+    uint64_t budget = 0;
+  };
+
+  explicit Frontier(const Parts& parts);
+  Status MakeStages(const ManifestParts* manifest);
+  Status MakeBudgets(const drum::DrumContext& context,
+                     const ManifestParts* manifest);
+  drum::DrumContext Context() const;
+
+  // Takes entries while there are some and the stages have room; returns how
+  // many links went in.
+  Result<size_t> TakeEntries(size_t max_links);
+  Status BeginEntry(const Arrived& arrived);
+  Status EndAttempt(const Arrived& arrived);
+  Status EndRobots(const FinishedVisit& visit);
+  // False if a stage was full.
+  Result<bool> TakeLinks(const FinishedVisit& visit, size_t* links);
+  Result<bool> TakeEdges(const FinishedVisit& visit);
+  Result<bool> TakeLink(std::string_view record);
+
+  Status Park(const ParkedUrl& url);
+  void BackToRobots(std::string_view record, uint64_t budget);
+  void EndPlace(uint64_t place);
+  Result<size_t> MoveParked(size_t max_urls);
+  Result<size_t> MoveSeen(size_t max_urls);
+  Result<size_t> MoveReputation(size_t max_edges);
+  Result<size_t> MoveBudget(size_t max_urls);
+  Result<size_t> MoveToRobots();
+  Result<size_t> MoveRobots(size_t max_urls);
+  Result<size_t> GiveRobots(const std::function<void(VisitPtr)>& give);
+  Result<size_t> GivePages(const std::function<void(VisitPtr)>& give);
+  // Null if it is not to be fetched now.
+  Result<VisitPtr> MakeVisit(uint64_t place, std::string_view bytes);
+
+  std::string SaveState() const;
+  bool RestoreState(std::string_view bytes);
+
+  const Parts parts_;
+  Scope scope_;
+  Accounts accounts_;
+  std::unique_ptr<seen::Seen> seen_;
+  std::unique_ptr<reputation::Reputation> reputation_;  // with budgets
+  std::unique_ptr<budget::Budget> budget_;              // with budgets
+  std::unique_ptr<budget::PassThrough> pass_through_;   // without
+  std::unique_ptr<robots::RobotsStage> robots_;
+  std::unique_ptr<disk_queue::QueueSet> queues_;  // ready, and parked
+
+  // Of the journal: what has come too early, and what is being taken.
+  uint64_t next_entry_ = 1;
+  std::map<uint64_t, Arrived> arrived_;
+  Progress progress_;       // of next_entry_
+  size_t link_offset_ = 0;  // in its links
+
+  std::deque<ToRobots> to_robots_;
+  std::deque<PendingNote> notes_;
+  PlaceWindow places_;
+  std::unordered_set<uint64_t> ended_places_;  // by the manifest
+  // What entries after the manifest have ended, until it comes up.
+  std::unordered_set<uint64_t> ended_attempts_;
+  std::set<DueSlot> due_slots_;  // with parked URLs
+  uint64_t parked_ = 0;
+  uint64_t wanted_ = 0;
+  std::string parent_;  // of a record that is being read
+};
+
+}  // namespace nephila::crawl

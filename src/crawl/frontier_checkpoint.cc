@@ -1,0 +1,254 @@
+// The frontier on disk: its stages made, opened and committed.
+#include <utility>
+
+#include "base/bytes.h"
+#include "crawl/frontier.h"
+#include "crawl/memory_plan.h"
+
+namespace nephila::crawl {
+namespace {
+
+constexpr uint8_t kStateVersion = 1;
+// Requests of robots.txt that are out at once.
+constexpr uint64_t kMostRobotsOut = 10'000;
+
+Result<std::string_view> Part(const ManifestParts& manifest,
+                              std::string_view name) {
+  const auto part = manifest.find(name);
+  if (part == manifest.end()) {
+    return Unexpected(Error{ErrorCode::kCorruption,
+                            "the manifest has no part " + std::string(name)});
+  }
+  return std::string_view(part->second);
+}
+
+Unexpected<Error> NoState() {
+  return Unexpected(Error{ErrorCode::kCorruption,
+                          "the manifest's state of the frontier is damaged"});
+}
+
+double Seconds(std::chrono::nanoseconds time) {
+  return std::chrono::duration<double>(time).count();
+}
+
+}  // namespace
+
+drum::DrumContext Frontier::Context() const {
+  return {parts_.fs, parts_.clock, parts_.workers};
+}
+
+Result<std::unique_ptr<Frontier>> Frontier::Create(const Parts& parts) {
+  std::unique_ptr<Frontier> frontier(new Frontier(parts));
+  NEPHILA_RETURN_IF_ERROR(frontier->MakeStages(nullptr));
+  return frontier;
+}
+
+Result<std::unique_ptr<Frontier>> Frontier::Open(
+    const Parts& parts, const ManifestParts& manifest) {
+  std::unique_ptr<Frontier> frontier(new Frontier(parts));
+  NEPHILA_RETURN_IF_ERROR(frontier->MakeStages(&manifest));
+  NEPHILA_TRY(const std::string_view state, Part(manifest, "frontier"));
+  if (!frontier->RestoreState(state)) return NoState();
+  return frontier;
+}
+
+Result<uint64_t> Frontier::NextEntry(const ManifestParts& manifest) {
+  NEPHILA_TRY(const std::string_view state, Part(manifest, "frontier"));
+  ByteReader reader(state);
+  const auto version = reader.U8();
+  if (!version.has_value() || *version != kStateVersion) return NoState();
+  const auto entry = reader.Varint();
+  if (!entry.has_value()) return NoState();
+  return *entry;
+}
+
+Status Frontier::MakeStages(const ManifestParts* manifest) {
+  const MemoryPlan plan = PlanMemory(parts_.settings);
+  const drum::DrumContext context = Context();
+  seen::SeenOptions seen;
+  seen.settings = parts_.settings.seen;
+  seen.seed = parts_.seed;
+  seen.memory_bytes = plan.seen;
+  seen.disk_bytes = plan.seen_disk;
+  seen.host_delay_s = Seconds(parts_.settings.politeness.host_delay);
+  const std::string seen_dir = parts_.folder + "/seen";
+  if (manifest == nullptr) {
+    NEPHILA_TRY(seen_, seen::Seen::Create(context, seen_dir, seen));
+  } else {
+    NEPHILA_TRY(const std::string_view commit, Part(*manifest, "seen"));
+    NEPHILA_TRY(seen_, seen::Seen::Open(context, seen_dir, seen, commit));
+  }
+  NEPHILA_RETURN_IF_ERROR(MakeBudgets(context, manifest));
+
+  robots::RobotsStageOptions robots;
+  robots.settings = parts_.settings.robots;
+  robots.seed = parts_.seed;
+  robots.suffixes = &parts_.suffixes;
+  robots.memory_bytes = plan.robots;
+  robots.disk_bytes = plan.robots_disk;
+  robots.max_requests = kMostRobotsOut;
+  const std::string robots_dir = parts_.folder + "/robots";
+  disk_queue::QueueSetOptions queues;
+  queues.memory_bytes = plan.ready;
+  const std::string queue_dir = parts_.folder + "/ready";
+  if (manifest == nullptr) {
+    NEPHILA_TRY(robots_,
+                robots::RobotsStage::Create(context, robots_dir, robots));
+    NEPHILA_TRY(queues_, disk_queue::QueueSet::Create(parts_.fs, queue_dir,
+                                                      queues));
+    return {};
+  }
+  NEPHILA_TRY(const std::string_view commit, Part(*manifest, "robots"));
+  NEPHILA_TRY(robots_,
+              robots::RobotsStage::Open(context, robots_dir, robots, commit));
+  NEPHILA_TRY(const std::string_view ready, Part(*manifest, "ready"));
+  ByteReader reader(ready);
+  const auto generation = reader.Varint();
+  if (!generation.has_value()) return NoState();
+  NEPHILA_TRY(queues_, disk_queue::QueueSet::Open(parts_.fs, queue_dir, queues,
+                                                  *generation));
+  return {};
+}
+
+Status Frontier::MakeBudgets(const drum::DrumContext& context,
+                             const ManifestParts* manifest) {
+  if (!parts_.settings.crawl.budgets) {
+    pass_through_ = std::make_unique<budget::PassThrough>(
+        static_cast<uint64_t>(parts_.settings.reputation.base));
+    if (manifest == nullptr) return {};
+    NEPHILA_TRY(const std::string_view saved, Part(*manifest, "budget"));
+    if (!pass_through_->Restore(saved)) return NoState();
+    return {};
+  }
+  const MemoryPlan plan = PlanMemory(parts_.settings);
+  reputation::ReputationOptions reputation;
+  reputation.settings = parts_.settings.reputation;
+  reputation.seed = parts_.seed;
+  reputation.memory_bytes = plan.reputation;
+  reputation.disk_bytes = plan.reputation_disk;
+  const std::string reputation_dir = parts_.folder + "/reputation";
+  budget::BudgetOptions budget;
+  budget.settings = parts_.settings.budget;
+  budget.seed = parts_.seed;
+  budget.drum_memory_bytes = plan.budget_drum;
+  budget.drum_disk_bytes = plan.budget_disk;
+  budget.queue_memory_bytes = plan.budget_queues;
+  budget.host_delay = parts_.settings.politeness.host_delay;
+  budget.host_delay_floor = parts_.settings.politeness.host_delay_floor;
+  budget.function = [this] { return reputation_->MakeFunction(); };
+  budget.degree_changed = [this](uint64_t before, uint64_t after) {
+    reputation_->DegreeChanged(before, after);
+  };
+  const std::string budget_dir = parts_.folder + "/budget";
+  if (manifest == nullptr) {
+    NEPHILA_TRY(reputation_, reputation::Reputation::Create(
+                                 context, reputation_dir, reputation));
+    NEPHILA_TRY(budget_, budget::Budget::Create(context, budget_dir, budget));
+    return {};
+  }
+  NEPHILA_TRY(std::string_view commit, Part(*manifest, "reputation"));
+  NEPHILA_TRY(reputation_, reputation::Reputation::Open(
+                               context, reputation_dir, reputation, commit));
+  NEPHILA_TRY(commit, Part(*manifest, "budget"));
+  NEPHILA_TRY(budget_,
+              budget::Budget::Open(context, budget_dir, budget, commit));
+  return {};
+}
+
+Result<ManifestParts> Frontier::BeginCheckpoint() {
+  ManifestParts parts;
+  NEPHILA_TRY(parts["seen"], seen_->BeginCommit());
+  if (budget_ != nullptr) {
+    NEPHILA_TRY(parts["reputation"], reputation_->BeginCommit());
+    NEPHILA_TRY(parts["budget"], budget_->BeginCommit());
+  } else {
+    parts["budget"] = pass_through_->Save();
+  }
+  NEPHILA_TRY(parts["robots"], robots_->BeginCommit());
+  NEPHILA_TRY(const uint64_t generation, queues_->BeginCommit());
+  ByteWriter(parts["ready"]).Varint(generation);
+  parts["frontier"] = SaveState();
+  return parts;
+}
+
+Status Frontier::FinishCheckpoint() {
+  NEPHILA_RETURN_IF_ERROR(seen_->FinishCommit());
+  if (budget_ != nullptr) {
+    NEPHILA_RETURN_IF_ERROR(reputation_->FinishCommit());
+    NEPHILA_RETURN_IF_ERROR(budget_->FinishCommit());
+  }
+  NEPHILA_RETURN_IF_ERROR(robots_->FinishCommit());
+  return queues_->FinishCommit();
+}
+
+std::string Frontier::SaveState() const {
+  std::string bytes;
+  ByteWriter writer(bytes);
+  writer.U8(kStateVersion);
+  writer.Varint(next_entry_);
+  writer.U8(progress_.begun ? 1 : 0);
+  writer.Varint(progress_.links);
+  writer.Varint(progress_.edges);
+  places_.Write(writer);
+  writer.Varint(ended_places_.size());
+  for (const uint64_t place : ended_places_) writer.Varint(place);
+  writer.Varint(ended_attempts_.size());
+  for (const uint64_t key : ended_attempts_) writer.U64(key);
+  writer.Varint(to_robots_.size());
+  for (const ToRobots& url : to_robots_) {
+    writer.Varint(url.budget);
+    writer.Sized(url.record);
+  }
+  scope_.Write(writer);
+  accounts_.Write(writer);
+  return bytes;
+}
+
+bool Frontier::RestoreState(std::string_view bytes) {
+  ByteReader reader(bytes);
+  const auto version = reader.U8();
+  if (!version.has_value() || *version != kStateVersion) return false;
+  const auto entry = reader.Varint();
+  const auto begun = reader.U8();
+  const auto links = reader.Varint();
+  const auto edges = reader.Varint();
+  if (!entry.has_value() || !begun.has_value() || !links.has_value() ||
+      !edges.has_value()) {
+    return false;
+  }
+  next_entry_ = *entry;
+  progress_ = {*begun != 0, *links, *edges};
+  std::vector<uint64_t> ended;
+  if (!places_.Read(reader, &ended)) return false;
+  ended_places_.insert(ended.begin(), ended.end());
+  for (auto* keys : {&ended_places_, &ended_attempts_}) {
+    const auto count = reader.Varint();
+    if (!count.has_value()) return false;
+    for (uint64_t i = 0; i < *count; ++i) {
+      const auto key =
+          keys == &ended_places_ ? reader.Varint() : reader.U64();
+      if (!key.has_value()) return false;
+      keys->insert(*key);
+    }
+  }
+  const auto waiting = reader.Varint();
+  if (!waiting.has_value()) return false;
+  for (uint64_t i = 0; i < *waiting; ++i) {
+    const auto budget = reader.Varint();
+    const auto record = reader.Sized();
+    if (!budget.has_value() || !record.has_value()) return false;
+    to_robots_.push_back({std::string(*record), *budget});
+  }
+  if (!scope_.Read(reader) || !accounts_.Read(reader)) return false;
+  if (!reader.AtEnd() || places_.low() != queues_->NextRead(kReadyQueue)) {
+    return false;
+  }
+  for (const uint64_t queue : queues_->Queues()) {
+    if (queue == kReadyQueue) continue;
+    due_slots_.insert(SlotOfQueue(queue));
+    parked_ += queues_->Kept(queue);
+  }
+  return true;
+}
+
+}  // namespace nephila::crawl
