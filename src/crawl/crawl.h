@@ -124,6 +124,7 @@ class Crawl {
   Status MakeDispatcher(const job::Manifest* manifest);
   Status MakeDownloader(size_t number, const job::Manifest* manifest);
   Status Replay(uint64_t from);
+  Status HoldWaits(const job::Entry& entry);
   Result<std::optional<item::FetchedPage>> ReadArchived(
       ArchivedPage* archived, const job::ArchivePlace& place) const;
   void StartThreads();

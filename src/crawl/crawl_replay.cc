@@ -1,11 +1,15 @@
 // After a restart: the entries of the journal that no manifest covers are taken
 // again as the first time, pages from the archive instead of the web.
+#include <algorithm>
+
 #include "base/bytes.h"
 #include "base/text.h"
 #include "crawl/archived_page.h"
 #include "crawl/crawl.h"
 #include "crawl/visit_reader.h"
+#include "item/url_record.h"
 #include "job/entry.h"
+#include "url/record_keys.h"
 
 namespace nephila::crawl {
 namespace {
@@ -41,6 +45,35 @@ FinishedVisit VisitOf(const job::Entry& entry, uint64_t number) {
 
 }  // namespace
 
+// The waits that the attempt left. How long ago it ended is not known for
+// sure, since clocks are set and machines start anew: they hold whole.
+Status Crawl::HoldWaits(const job::Entry& entry) {
+  const bool was_contacted =
+      std::any_of(entry.address.begin(), entry.address.end(),
+                  [](uint8_t byte) { return byte != 0; });
+  if (entry.kind == job::EntryKind::kSeed ||
+      entry.kind == job::EntryKind::kCommand || !was_contacted) {
+    return {};
+  }
+  const auto record = item::ReadUrl(entry.record);
+  if (!record.has_value()) {
+    return Unexpected(Error{ErrorCode::kCorruption,
+                            "the journal holds what is no URL: " +
+                                std::string(record.error())});
+  }
+  politeness::HostWait host;
+  host.host = url::KeysOf(*record, parts_.folder.key_seed()).host.value;
+  host.left = entry.host_wait;
+  host.reason = politeness::DelayReason::kRestart;
+  host.failures = entry.host_failures;
+  host.overloads = entry.host_overloads;
+  politeness::ServerWait address;
+  address.address.bytes = entry.address;
+  address.left = entry.address_wait;
+  dispatcher_->Hold(host, address);
+  return {};
+}
+
 Result<std::optional<item::FetchedPage>> Crawl::ReadArchived(
     ArchivedPage* archived, const job::ArchivePlace& place) const {
   return archived->Read(
@@ -62,6 +95,7 @@ Status Crawl::Replay(uint64_t from) {
                               "journal entry " + std::to_string(next->number) +
                                   ": " + std::string(entry.error())});
     }
+    NEPHILA_RETURN_IF_ERROR(HoldWaits(*entry));
     FinishedVisit visit = VisitOf(*entry, next->number);
     if (visit.is_seed) ByteWriter(visit.links).Sized(entry->record);
     if (entry->kind == job::EntryKind::kPage && entry->archive &&

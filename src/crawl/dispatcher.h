@@ -129,6 +129,12 @@ class Dispatcher {
   Status RestoreWaits(std::string_view saved) {
     return politeness_.Restore(saved);
   }
+  // Of the journal, as politeness.h has it.
+  void Hold(const politeness::HostWait& host,
+            const politeness::ServerWait& address) {
+    politeness_.Hold(host);
+    politeness_.Hold(address);
+  }
   politeness::PolitenessStats stats() const { return politeness_.stats(); }
   politeness::Explanation Why(uint64_t host) const {
     return politeness_.Why(host);
