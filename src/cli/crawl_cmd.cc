@@ -38,8 +38,7 @@ using job::JobFolder;
 constexpr size_t kOtherFiles = 256;
 
 Unexpected<Error> Wrong(std::string message) {
-  return Unexpected(
-      Error{ErrorCode::kInvalidArgument, std::move(message)});
+  return Unexpected(Error{ErrorCode::kInvalidArgument, std::move(message)});
 }
 
 Result<Profile> ProfileNamed(const std::string& name) {
@@ -87,8 +86,7 @@ void SizeTransfers(config::Settings* settings, std::ostream& err) {
         "is {} (ulimit -n)\n",
         most, wanted, files);
   }
-  settings->crawl.max_transfers =
-      static_cast<int64_t>(std::min(wanted, most));
+  settings->crawl.max_transfers = static_cast<int64_t>(std::min(wanted, most));
 }
 
 Status AddSeedLines(std::istream& in, const std::string& name,
@@ -122,12 +120,11 @@ Status AddSeeds(const CrawlCmdOptions& options, std::istream& in,
     }
     std::ifstream file(path);
     if (!file) {
-      return Unexpected(Error{ErrorCode::kNotFound,
-                              "--seeds " + EscapeForTerminal(path) +
-                                  ": cannot be read"});
+      return Unexpected(
+          Error{ErrorCode::kNotFound,
+                "--seeds " + EscapeForTerminal(path) + ": cannot be read"});
     }
-    NEPHILA_RETURN_IF_ERROR(
-        AddSeedLines(file, EscapeForTerminal(path), crawl));
+    NEPHILA_RETURN_IF_ERROR(AddSeedLines(file, EscapeForTerminal(path), crawl));
   }
   return {};
 }
@@ -193,8 +190,8 @@ Status RunCrawl(const Setup& setup, const CrawlCmdOptions& options,
   job::JobRequest request;
   request.settings = setup.settings;
   request.process_id = static_cast<uint64_t>(getpid());
-  request.profile = options.profile == "broad" ? Profile::kBroad
-                                               : Profile::kSite;
+  request.profile =
+      options.profile == "broad" ? Profile::kBroad : Profile::kSite;
   request.key_seed = RandomSeed();
   request.now = clock.WallNow();
   request.version = NEPHILA_VERSION;
@@ -237,15 +234,15 @@ Status RunStatus(FileSystem& fs, const StatusCmdOptions& options,
                   fs, options.job + "/" + std::string(job::kManifestsDir),
                   file.key_seed));
   if (!stored.newest) {
-    return Unexpected(Error{ErrorCode::kNotFound,
-                            EscapeForTerminal(options.job) +
-                                ": no checkpoint yet"});
+    return Unexpected(
+        Error{ErrorCode::kNotFound,
+              EscapeForTerminal(options.job) + ": no checkpoint yet"});
   }
   const auto status = stored.newest->parts.find("status");
   if (status == stored.newest->parts.end()) {
-    return Unexpected(Error{ErrorCode::kCorruption,
-                            EscapeForTerminal(options.job) +
-                                ": the checkpoint has no counters"});
+    return Unexpected(Error{
+        ErrorCode::kCorruption,
+        EscapeForTerminal(options.job) + ": the checkpoint has no counters"});
   }
   if (options.json) {
     out << status->second << '\n';

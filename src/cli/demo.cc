@@ -18,8 +18,8 @@
 namespace nephila::cli {
 namespace {
 
-// A web as crawlers know it: link farms, calendars without end, mirrors, servers
-// that are slow, broken or gone, robots.txt files that time out.
+// A web as crawlers know it: link farms, calendars without end, mirrors,
+// servers that are slow, broken or gone, robots.txt files that time out.
 constexpr std::string_view kScenario = R"(
 [web]
 seed = 7
@@ -84,8 +84,8 @@ SetupOptions DemoSettings(const DemoOptions& options, uint16_t dns_port) {
 
 Result<std::string> DemoFolder() {
   const char* base = std::getenv("TMPDIR");
-  std::string folder = std::string(base != nullptr ? base : "/tmp") +
-                       "/nephila-demo-XXXXXX";
+  std::string folder =
+      std::string(base != nullptr ? base : "/tmp") + "/nephila-demo-XXXXXX";
   if (mkdtemp(folder.data()) == nullptr) {
     return Unexpected(Error{ErrorCode::kIo, folder + ": cannot be made"});
   }

@@ -82,9 +82,9 @@ void PrintSummary(const crawl::CrawlStatus& status, const std::string& job,
       status.pages - status.pages_before,
       Bytes(static_cast<double>(status.bytes)), Seconds(status.elapsed),
       status.rate());
-  out << fmt::format("{} URLs failed, {} retries, {} robots.txt; {} URLs wait\n",
-                     status.failed, status.retries, status.robots,
-                     status.waiting);
+  out << fmt::format(
+      "{} URLs failed, {} retries, {} robots.txt; {} URLs wait\n",
+      status.failed, status.retries, status.robots, status.waiting);
   for (const crawl::CrawlStatus::Stage& stage : status.stages) {
     out << fmt::format("  {:<11} in {:>9}  made {:>9}  out {:>9}  held {:>7}",
                        stage.name, stage.totals.in, stage.totals.made,

@@ -1,8 +1,8 @@
 // Accounts: the crawl's counters that belong to no stage's object, since what
 // they count happens on crawl threads: they are told with each finished visit
 // and counted by the frontier, in the order of the journal. So a checkpoint
-// holds exactly what it says, and the law in + made = out + dropped + held spans
-// crashes.
+// holds exactly what it says, and the law in + made = out + dropped + held
+// spans crashes.
 //   Threads: one writes, any read.
 #pragma once
 

@@ -14,10 +14,10 @@ constexpr int kMostRecords = 4;
 
 Unexpected<Error> NotThere(const std::string& path,
                            const job::ArchivePlace& place) {
-  return Unexpected(Error{ErrorCode::kCorruption,
-                          path + ": no page at offset " +
-                              std::to_string(place.offset) +
-                              ", where the journal has one"});
+  return Unexpected(
+      Error{ErrorCode::kCorruption, path + ": no page at offset " +
+                                        std::to_string(place.offset) +
+                                        ", where the journal has one"});
 }
 
 }  // namespace
@@ -39,9 +39,9 @@ Result<std::string> ArchivedPage::FindFile(uint64_t serial,
     const auto name = store::ParseArchiveName(prefix, entry.name);
     if (name && name->serial == serial) return folder_ + "/" + entry.name;
   }
-  return Unexpected(Error{ErrorCode::kNotFound,
-                          folder_ + ": no archive with serial " +
-                              std::to_string(serial)});
+  return Unexpected(
+      Error{ErrorCode::kNotFound,
+            folder_ + ": no archive with serial " + std::to_string(serial)});
 }
 
 Result<std::optional<item::FetchedPage>> ArchivedPage::Read(

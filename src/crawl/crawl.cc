@@ -53,9 +53,12 @@ Status Crawl::OpenStages(const job::Manifest* manifest) {
   const auto workers = static_cast<int>(parts_.settings.crawl.merge_threads);
   workers_ = std::make_unique<Workers>(parts_.one_thread ? 0 : workers);
 
-  const Frontier::Parts frontier = {parts_.fs,       parts_.clock,
-                                    *workers_,       parts_.settings,
-                                    parts_.suffixes, parts_.folder.dir(),
+  const Frontier::Parts frontier = {parts_.fs,
+                                    parts_.clock,
+                                    *workers_,
+                                    parts_.settings,
+                                    parts_.suffixes,
+                                    parts_.folder.dir(),
                                     parts_.folder.key_seed()};
   if (manifest == nullptr) {
     NEPHILA_TRY(frontier_, Frontier::Create(frontier));
@@ -65,18 +68,18 @@ Status Crawl::OpenStages(const job::Manifest* manifest) {
 
   // To the frontier.
   finished_ = std::make_unique<Mailbox<FinishedVisit>>(
-      *loop_, [this](std::vector<FinishedVisit> visits) {
+      *loop_, [this](std::vector<FinishedVisit>& visits) {
         for (FinishedVisit& visit : visits) frontier_->Take(std::move(visit));
       });
   parked_ = std::make_unique<Mailbox<ParkedVisit>>(
-      *loop_, [this](std::vector<ParkedVisit> parked) {
-        if (Status status = TakeParked(std::move(parked)); !status) {
+      *loop_, [this](const std::vector<ParkedVisit>& parked) {
+        if (Status status = TakeParked(parked); !status) {
           Fail(status.error());
         }
       });
   notes_ = std::make_unique<Mailbox<HostNote>>(
-      *loop_, [this](std::vector<HostNote> notes) {
-        if (Status status = TakeNotes(std::move(notes)); !status) {
+      *loop_, [this](const std::vector<HostNote>& notes) {
+        if (Status status = TakeNotes(notes); !status) {
           Fail(status.error());
         }
       });
@@ -109,9 +112,8 @@ Status Crawl::MakeDispatcher(const job::Manifest* manifest) {
   };
   parts.released = [this](size_t downloader, uint64_t lease, Waits waits) {
     CrawlThread& thread = *threads_[downloader];
-    thread.thread->loop().Post([&thread, lease, waits] {
-      thread.downloader->Released(lease, waits);
-    });
+    thread.thread->loop().Post(
+        [&thread, lease, waits] { thread.downloader->Released(lease, waits); });
   };
   parts.park = [this](ParkedVisit parked) { parked_->Push(std::move(parked)); };
   parts.note = [this](HostNote note) { notes_->Push(std::move(note)); };
@@ -126,7 +128,7 @@ Status Crawl::MakeDispatcher(const job::Manifest* manifest) {
     }
   }
   to_dispatcher_ = std::make_unique<Mailbox<VisitPtr>>(
-      loop, [this](std::vector<VisitPtr> visits) {
+      loop, [this](std::vector<VisitPtr>& visits) {
         const auto pages =
             std::count_if(visits.begin(), visits.end(), [](const VisitPtr& v) {
               return v->kind == item::FetchKind::kPage;
@@ -135,7 +137,7 @@ Status Crawl::MakeDispatcher(const job::Manifest* manifest) {
         dispatcher_->Wanted(static_cast<size_t>(pages));
       });
   ends_ = std::make_unique<Mailbox<std::pair<size_t, Dispatcher::End>>>(
-      loop, [this](std::vector<std::pair<size_t, Dispatcher::End>> ends) {
+      loop, [this](std::vector<std::pair<size_t, Dispatcher::End>>& ends) {
         for (auto& [downloader, end] : ends) {
           dispatcher_->Ended(downloader, std::move(end));
         }
@@ -158,15 +160,10 @@ Status Crawl::MakeDownloader(size_t number, const job::Manifest* manifest) {
   options.stream = static_cast<uint32_t>(number);
   options.info = parts_.archive_info;
   NEPHILA_TRY(const auto position, StreamPosition(manifest, number));
-  NEPHILA_TRY(thread.store,
-              store::Store::OpenAt(parts_.fs, parts_.clock, std::move(options),
-                                   position));
-  Downloader::Parts parts{loop,
-                          *thread.fetcher,
-                          parts_.web.limits(),
-                          *thread.store,
-                          *journal_,
-                          parts_.settings,
+  NEPHILA_TRY(thread.store, store::Store::OpenAt(parts_.fs, parts_.clock,
+                                                 std::move(options), position));
+  Downloader::Parts parts{loop,           *thread.fetcher, parts_.web.limits(),
+                          *thread.store,  *journal_,       parts_.settings,
                           parts_.suffixes};
   parts.seed = parts_.folder.key_seed();
   parts.number = number;
@@ -187,8 +184,8 @@ Status Crawl::MakeDownloader(size_t number, const job::Manifest* manifest) {
   };
   thread.downloader = std::make_unique<Downloader>(parts);
   thread.visits = std::make_unique<Mailbox<VisitPtr>>(
-      loop, [downloader = thread.downloader.get()](
-                std::vector<VisitPtr> visits) {
+      loop,
+      [downloader = thread.downloader.get()](std::vector<VisitPtr>& visits) {
         for (VisitPtr& visit : visits) downloader->Start(std::move(visit));
       });
   return {};
@@ -247,9 +244,8 @@ Result<std::optional<CrawlEnd>> Crawl::Turn(MonoTime deadline) {
         parts_.clock.Now() + parts_.settings.crawl.checkpoint_interval;
     next_sync_ = parts_.clock.Now() + parts_.settings.crawl.sync_interval;
     StartThreads();
-    dispatcher_thread_->loop().Post([this, left = PagesLeft()] {
-      dispatcher_->SetPagesLeft(left);
-    });
+    dispatcher_thread_->loop().Post(
+        [this, left = PagesLeft()] { dispatcher_->SetPagesLeft(left); });
   }
   NEPHILA_TRY(const bool moved, StepFrontier());
   bool will_come = false;
@@ -293,14 +289,14 @@ MonoTime Crawl::NextTurn(bool moved, bool will_come, MonoTime deadline) const {
   return std::min({deadline, next_sync_, next_checkpoint_});
 }
 
-Status Crawl::TakeParked(std::vector<ParkedVisit> parked) {
+Status Crawl::TakeParked(const std::vector<ParkedVisit>& parked) {
   for (const ParkedVisit& one : parked) {
     NEPHILA_RETURN_IF_ERROR(frontier_->Park(*one.visit, one.due));
   }
   return {};
 }
 
-Status Crawl::TakeNotes(std::vector<HostNote> notes) {
+Status Crawl::TakeNotes(const std::vector<HostNote>& notes) {
   for (const HostNote& note : notes) {
     NEPHILA_RETURN_IF_ERROR(frontier_->Note(note));
   }

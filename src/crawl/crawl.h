@@ -2,10 +2,10 @@
 // and the downloaders, each on its thread, or all stepped by one.
 //
 //   In: seeds, a job's folder   Out: an archive, and counters
-//   Threads: Open, AddSeed and Run by one, which becomes the frontier's; Stop by
-//   any, a signal handler too; one thread for the dispatcher and one for each
-//   downloader (`crawl.threads`), and those that merge
-//   Memory: `crawl.memory`
+//   Threads: Open, AddSeed and Run by one, which becomes the frontier's; Stop
+//   by any, a signal handler too; one thread for the dispatcher and one for
+//   each downloader (`crawl.threads`), and those that merge Memory:
+//   `crawl.memory`
 //
 // Turn is one round of everything that the frontier's thread does. Run is Turn
 // until the end. With `one_thread` all parts share one loop, and a test that
@@ -130,8 +130,8 @@ class Crawl {
   void StartThreads();
   uint64_t PagesLeft() const;
 
-  Status TakeParked(std::vector<ParkedVisit> parked);
-  Status TakeNotes(std::vector<HostNote> notes);
+  Status TakeParked(const std::vector<ParkedVisit>& parked);
+  Status TakeNotes(const std::vector<HostNote>& notes);
   Result<bool> StepFrontier();
   MonoTime NextTurn(bool moved, bool will_come, MonoTime deadline) const;
 

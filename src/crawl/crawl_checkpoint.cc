@@ -76,9 +76,9 @@ Status Crawl::OpenJob() {
   }
   job::JournalOptions journal;
   journal.salt = parts_.folder.key_seed();
-  NEPHILA_TRY(journal_, job::Journal::Open(
-                            parts_.fs, parts_.folder.Path(job::kJournalDir),
-                            journal, from));
+  NEPHILA_TRY(journal_, job::Journal::Open(parts_.fs,
+                                           parts_.folder.Path(job::kJournalDir),
+                                           journal, from));
   NEPHILA_RETURN_IF_ERROR(OpenStages(manifest ? &*manifest : nullptr));
   manifest_entry_ = from - 1;
   NEPHILA_RETURN_IF_ERROR(Replay(from));
@@ -158,9 +158,7 @@ Status Crawl::EndCheckpoint() {
   NEPHILA_RETURN_IF_ERROR(journal_->Covered(manifest_entry_));
   manifest_entry_ = checkpoint_->entry;
   OnDownloaders(
-      [](CrawlThread& thread) {
-        thread.downloader->Covered(thread.position);
-      },
+      [](CrawlThread& thread) { thread.downloader->Covered(thread.position); },
       [] {});
   checkpoint_.reset();
   next_checkpoint_ =

@@ -47,9 +47,8 @@ Result<std::optional<CrawlEnd>> Crawl::StepEnd() {
     case Phase::kDraining:
       if (!cancelled_ && (stops_ > 1 || parts_.clock.Now() >= drain_until_)) {
         cancelled_ = true;
-        OnDownloaders([](CrawlThread& thread) {
-          thread.downloader->CancelAll();
-        }, [] {});
+        OnDownloaders(
+            [](CrawlThread& thread) { thread.downloader->CancelAll(); }, [] {});
       }
       return std::optional<CrawlEnd>();
     case Phase::kFlushing:
@@ -84,10 +83,11 @@ void Crawl::AskInFlight() {
         return;
       }
       phase_ = Phase::kFlushing;
-      OnDownloaders([](CrawlThread&) {}, [this] {
-        phase_ = Phase::kFinishing;
-        FinishArchives();
-      });
+      OnDownloaders([](CrawlThread&) {},
+                    [this] {
+                      phase_ = Phase::kFinishing;
+                      FinishArchives();
+                    });
     });
     static_cast<void>(loop);
   };

@@ -17,9 +17,8 @@ namespace {
 FinishedVisit VisitOf(const job::Entry& entry, uint64_t number) {
   FinishedVisit visit;
   visit.entry = number;
-  visit.kind = entry.kind == job::EntryKind::kRobots
-                   ? item::FetchKind::kRobots
-                   : item::FetchKind::kPage;
+  visit.kind = entry.kind == job::EntryKind::kRobots ? item::FetchKind::kRobots
+                                                     : item::FetchKind::kPage;
   visit.is_seed = entry.kind == job::EntryKind::kSeed;
   visit.record = entry.record;
   visit.attempt = entry.attempt;
@@ -57,9 +56,9 @@ Status Crawl::HoldWaits(const job::Entry& entry) {
   }
   const auto record = item::ReadUrl(entry.record);
   if (!record.has_value()) {
-    return Unexpected(Error{ErrorCode::kCorruption,
-                            "the journal holds what is no URL: " +
-                                std::string(record.error())});
+    return Unexpected(Error{
+        ErrorCode::kCorruption,
+        "the journal holds what is no URL: " + std::string(record.error())});
   }
   politeness::HostWait host;
   host.host = url::KeysOf(*record, parts_.folder.key_seed()).host.value;

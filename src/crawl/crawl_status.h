@@ -35,8 +35,8 @@ struct CrawlStatus {
   uint64_t retries = 0;
   uint64_t robots = 0;  // robots.txt files that were asked for
   uint64_t in_flight = 0;
-  uint64_t ready = 0;   // may be fetched now, but for their hosts' delays
-  uint64_t parked = 0;  // their hosts are left alone for long
+  uint64_t ready = 0;    // may be fetched now, but for their hosts' delays
+  uint64_t parked = 0;   // their hosts are left alone for long
   uint64_t waiting = 0;  // in all stages together
   uint64_t seen = 0;     // different URLs
   std::optional<CrawlEnd> end;

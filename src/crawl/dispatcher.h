@@ -72,7 +72,8 @@ class Dispatcher {
     bool restarted = false;
     std::function<void(size_t downloader, VisitPtr)> start = nullptr;
     // The answer to an End that had a lease and no `next`.
-    std::function<void(size_t downloader, uint64_t lease, Waits)> released = nullptr;
+    std::function<void(size_t downloader, uint64_t lease, Waits)> released =
+        nullptr;
     std::function<void(ParkedVisit)> park = nullptr;
     std::function<void(HostNote)> note = nullptr;
     // More pages are wanted: so many, at most. Asked again only when all of

@@ -1,6 +1,6 @@
-// DueSlot: the disk queue in which a URL waits for its time. A slot is a second,
-// a minute or an hour, the longer the further away, so that there are at most
-// some thousand of them however many URLs wait.
+// DueSlot: the disk queue in which a URL waits for its time. A slot is a
+// second, a minute or an hour, the longer the further away, so that there are
+// at most some thousand of them however many URLs wait.
 //
 // In: the time of a URL, and now. Out: the slot, which opens at a time of its
 // own: seconds and minutes when all in them are due, an hour when it begins;

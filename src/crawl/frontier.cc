@@ -119,8 +119,7 @@ Result<bool> Frontier::RunDry() {
 bool Frontier::IsEmpty() const {
   return arrived_.empty() && seen_->IsEmpty() &&
          (budget_ == nullptr || budget_->IsEmpty()) && to_robots_.empty() &&
-         robots_->IsEmpty() && parked_ == 0 &&
-         queues_->Kept(kReadyQueue) == 0;
+         robots_->IsEmpty() && parked_ == 0 && queues_->Kept(kReadyQueue) == 0;
 }
 
 std::optional<WallTime> Frontier::NextDue() const {
@@ -296,12 +295,11 @@ Result<size_t> Frontier::MoveBudget(size_t max_urls) {
   const bool wants = queues_->Unread(kReadyQueue) < wanted_ &&
                      robots_->stats().waiting < kMostInRobots;
   if (wants && to_robots_.empty()) {
-    NEPHILA_TRY(const size_t taken,
-                budget_->Take(kBudgetUrls,
-                              [this](const budget::BudgetedUrl& url) {
-                                to_robots_.push_back(
-                                    {std::string(url.record), url.budget});
-                              }));
+    NEPHILA_TRY(
+        const size_t taken,
+        budget_->Take(kBudgetUrls, [this](const budget::BudgetedUrl& url) {
+          to_robots_.push_back({std::string(url.record), url.budget});
+        }));
     moved += taken;
   }
   return moved;

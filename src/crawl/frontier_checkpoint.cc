@@ -94,8 +94,8 @@ Status Frontier::MakeStages(const ManifestParts* manifest) {
   if (manifest == nullptr) {
     NEPHILA_TRY(robots_,
                 robots::RobotsStage::Create(context, robots_dir, robots));
-    NEPHILA_TRY(queues_, disk_queue::QueueSet::Create(parts_.fs, queue_dir,
-                                                      queues));
+    NEPHILA_TRY(queues_,
+                disk_queue::QueueSet::Create(parts_.fs, queue_dir, queues));
     return {};
   }
   NEPHILA_TRY(const std::string_view commit, Part(*manifest, "robots"));
@@ -147,8 +147,8 @@ Status Frontier::MakeBudgets(const drum::DrumContext& context,
     return {};
   }
   NEPHILA_TRY(std::string_view commit, Part(*manifest, "reputation"));
-  NEPHILA_TRY(reputation_, reputation::Reputation::Open(
-                               context, reputation_dir, reputation, commit));
+  NEPHILA_TRY(reputation_, reputation::Reputation::Open(context, reputation_dir,
+                                                        reputation, commit));
   NEPHILA_TRY(commit, Part(*manifest, "budget"));
   NEPHILA_TRY(budget_,
               budget::Budget::Open(context, budget_dir, budget, commit));
@@ -225,8 +225,7 @@ bool Frontier::RestoreState(std::string_view bytes) {
     const auto count = reader.Varint();
     if (!count.has_value()) return false;
     for (uint64_t i = 0; i < *count; ++i) {
-      const auto key =
-          keys == &ended_places_ ? reader.Varint() : reader.U64();
+      const auto key = keys == &ended_places_ ? reader.Varint() : reader.U64();
       if (!key.has_value()) return false;
       keys->insert(*key);
     }

@@ -26,8 +26,7 @@ class LoopThread {
     if (shared == nullptr) {
       NEPHILA_TRY(own, net::EventLoop::Make(clock));
     }
-    return std::unique_ptr<LoopThread>(
-        new LoopThread(std::move(own), shared));
+    return std::unique_ptr<LoopThread>(new LoopThread(std::move(own), shared));
   }
   ~LoopThread() { Stop(); }
   LoopThread(const LoopThread&) = delete;

@@ -21,7 +21,8 @@ template <typename T>
 class Mailbox {
  public:
   // The loop outlives it, and runs no round after it is gone.
-  Mailbox(net::EventLoop& loop, std::function<void(std::vector<T>)> handler)
+  // The handler may take what it gets.
+  Mailbox(net::EventLoop& loop, std::function<void(std::vector<T>&)> handler)
       : loop_(loop), handler_(std::move(handler)) {}
   Mailbox(const Mailbox&) = delete;
   Mailbox& operator=(const Mailbox&) = delete;
@@ -42,11 +43,11 @@ class Mailbox {
       MutexLock lock(mutex_);
       items.swap(items_);
     }
-    handler_(std::move(items));
+    handler_(items);
   }
 
   net::EventLoop& loop_;
-  const std::function<void(std::vector<T>)> handler_;
+  const std::function<void(std::vector<T>&)> handler_;
   Mutex mutex_;
   std::vector<T> items_ NEPHILA_GUARDED_BY(mutex_);
 };

@@ -17,7 +17,8 @@ constexpr uint64_t kMostMilliseconds =
     static_cast<uint64_t>(std::numeric_limits<int64_t>::max()) / 1'000'000;
 
 uint64_t Milliseconds(std::chrono::nanoseconds time) {
-  const auto whole = std::chrono::duration_cast<std::chrono::milliseconds>(time);
+  const auto whole =
+      std::chrono::duration_cast<std::chrono::milliseconds>(time);
   return static_cast<uint64_t>(std::max<int64_t>(whole.count(), 0));
 }
 uint64_t Milliseconds(WallTime time) {
@@ -62,9 +63,9 @@ void AppendReadyUrl(const ReadyUrl& url, std::string& out) {
 }
 
 Result<ReadyUrl, std::string_view> ReadReadyUrl(std::string_view bytes) {
-  constexpr uint64_t kMost[] = {kAnyNumber, kMostMilliseconds,
+  constexpr uint64_t kMost[] = {kAnyNumber,        kMostMilliseconds,
                                 kMostMilliseconds, kMostCount,
-                                kMostCount, kMostMilliseconds};
+                                kMostCount,        kMostMilliseconds};
   uint64_t numbers[6];
   NEPHILA_TRY(const std::string_view record,
               ReadNumbers(bytes, kMost, numbers));

@@ -18,8 +18,8 @@ Result<std::unique_ptr<RealWeb>> RealWeb::Make(
               fetch::BodyPool::Make(settings.fetch.body_memory_bytes));
   web->rate_ = std::make_unique<fetch::RateLimit>(settings.fetch, clock);
   if (settings.fetch.cookies) {
-    web->cookies_ = std::make_unique<fetch::CookieJar>(settings.fetch, suffixes,
-                                                       clock);
+    web->cookies_ =
+        std::make_unique<fetch::CookieJar>(settings.fetch, suffixes, clock);
   }
   return web;
 }
@@ -34,9 +34,9 @@ Result<std::unique_ptr<dns::Resolver>> RealWeb::MakeResolver(
 Result<std::unique_ptr<fetch::Fetcher>> RealWeb::MakeFetcher(
     net::EventLoop& loop) {
   shares_.push_back(std::make_unique<fetch::BodyShare>(*pool_));
-  NEPHILA_TRY(auto fetcher, fetch::CurlFetcher::Make(
-                                {loop, options_, guard_, *shares_.back(),
-                                 rate_.get(), cookies_.get()}));
+  NEPHILA_TRY(auto fetcher,
+              fetch::CurlFetcher::Make({loop, options_, guard_, *shares_.back(),
+                                        rate_.get(), cookies_.get()}));
   return std::unique_ptr<fetch::Fetcher>(std::move(fetcher));
 }
 

@@ -6,8 +6,8 @@
 // registrable domain by ICANN's and private rules (alice.github.io is one), or
 // an address.
 //   In: UrlRecords   Out: whether they belong, and if not why
-//   Threads: one   Memory: the names of the sites   Cost: a lookup of the suffix
-//   list and a hash
+//   Threads: one   Memory: the names of the sites   Cost: a lookup of the
+//   suffix list and a hash
 #pragma once
 
 #include <array>
