@@ -76,8 +76,8 @@ Result<UrlRecord, std::string_view> Read(std::string_view bytes,
   }
   FieldReader reader(bytes.substr(1));
   UrlRecord record;
-  const uint64_t number = reader.Number(
-      uint64_t{kMostAttempts} << kUrlFlagBits | kKnownUrlFlags);
+  const uint64_t number =
+      reader.Number(uint64_t{kMostAttempts} << kUrlFlagBits | kKnownUrlFlags);
   record.flags = static_cast<uint32_t>(number) & kKnownUrlFlags;
   record.attempts = static_cast<uint32_t>(number >> kUrlFlagBits);
   record.url = reader.Text(kMostUrlBytes);
