@@ -89,24 +89,30 @@ void SizeTransfers(config::Settings* settings, std::ostream& err) {
   settings->crawl.max_transfers = static_cast<int64_t>(std::min(wanted, most));
 }
 
+// A line of a file that is no URL is said and left out: files are long, and
+// come from elsewhere.
 Status AddSeedLines(std::istream& in, const std::string& name,
-                    crawl::Crawl* crawl) {
+                    crawl::Crawl* crawl, std::ostream& err) {
   Status added;
   size_t number = 0;
   NEPHILA_RETURN_IF_ERROR(ForEachLine(in, [&](const std::string& line) {
     ++number;
     const std::string_view url = TrimSpaces(line);
     if (!added.has_value() || url.empty() || url.starts_with('#')) return;
-    if (Status one = crawl->AddSeed(url); !one) {
-      added = Unexpected(std::move(one).error().WithContext(
-          name + ":" + std::to_string(number)));
+    Status one = crawl->AddSeed(url);
+    if (one.has_value()) return;
+    if (one.error().code == ErrorCode::kInvalidArgument) {
+      err << "nephila: " << name << ":" << number << ": " << one.error().message
+          << '\n';
+    } else {
+      added = std::move(one);
     }
   }));
   return added;
 }
 
 Status AddSeeds(const CrawlCmdOptions& options, std::istream& in,
-                crawl::Crawl* crawl) {
+                crawl::Crawl* crawl, std::ostream& err) {
   for (const std::string& url : options.seeds) {
     NEPHILA_RETURN_IF_ERROR(crawl->AddSeed(url));
   }
@@ -115,7 +121,7 @@ Status AddSeeds(const CrawlCmdOptions& options, std::istream& in,
   }
   for (const std::string& path : options.seed_files) {
     if (path == "-") {
-      NEPHILA_RETURN_IF_ERROR(AddSeedLines(in, "standard input", crawl));
+      NEPHILA_RETURN_IF_ERROR(AddSeedLines(in, "standard input", crawl, err));
       continue;
     }
     std::ifstream file(path);
@@ -124,7 +130,8 @@ Status AddSeeds(const CrawlCmdOptions& options, std::istream& in,
           Error{ErrorCode::kNotFound,
                 "--seeds " + EscapeForTerminal(path) + ": cannot be read"});
     }
-    NEPHILA_RETURN_IF_ERROR(AddSeedLines(file, EscapeForTerminal(path), crawl));
+    NEPHILA_RETURN_IF_ERROR(
+        AddSeedLines(file, EscapeForTerminal(path), crawl, err));
   }
   return {};
 }
@@ -212,16 +219,14 @@ Status RunCrawl(const Setup& setup, const CrawlCmdOptions& options,
   parts.record_seed = RandomSeed();
   parts.archive_info = ArchiveInfo(setup.settings);
   NEPHILA_TRY(const auto crawl, crawl::Crawl::Open(parts));
-  NEPHILA_RETURN_IF_ERROR(AddSeeds(options, in, crawl.get()));
+  NEPHILA_RETURN_IF_ERROR(AddSeeds(options, in, crawl.get(), err));
 
   const StopOnSignal stop(crawl.get());
   Progress progress(options.quiet, err);
-  NEPHILA_TRY(const crawl::CrawlEnd end,
-              crawl->Run([&](const crawl::CrawlStatus& status) {
-                progress.Show(status);
-              }));
+  const auto end = crawl->Run(
+      [&](const crawl::CrawlStatus& status) { progress.Show(status); });
   progress.End();
-  static_cast<void>(end);
+  if (!end.has_value()) return Unexpected(end.error());
   PrintSummary(crawl->status(), options.job, out);
   return {};
 }

@@ -20,6 +20,9 @@ inline constexpr std::array<std::string_view, 2> kParseDropNames = {"unwanted",
                                                                     "nofollow"};
 inline constexpr std::array<std::string_view, 5> kUrlDropNames = {
     "invalid-url", "scheme", "bad-host", "too-long", "repeated"};
+// The scope has changed since.
+inline constexpr std::array<std::string_view, 1> kPolitenessDropNames = {
+    "out-of-scope"};
 inline constexpr std::array<std::string_view, 1> kStoreDropNames = {
     "no-response"};
 
@@ -31,7 +34,7 @@ class Accounts {
   StageAccount parse{"parse", kParseDropNames};
   StageAccount url{"url", kUrlDropNames};
   StageAccount scope{"scope", kScopeDropNames};
-  StageAccount politeness{"politeness", {}};
+  StageAccount politeness{"politeness", kPolitenessDropNames};
   StageAccount fetch;  // dropped by the outcome of the last attempt
   StageAccount store{"store", kStoreDropNames};
 

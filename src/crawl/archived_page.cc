@@ -1,6 +1,7 @@
 #include "crawl/archived_page.h"
 
 #include <span>
+#include <string>
 #include <utility>
 
 #include "store/archive_name.h"
@@ -11,14 +12,6 @@ namespace {
 
 // Of a unit: request, response, metadata, and one to spare.
 constexpr int kMostRecords = 4;
-
-Unexpected<Error> NotThere(const std::string& path,
-                           const job::ArchivePlace& place) {
-  return Unexpected(
-      Error{ErrorCode::kCorruption, path + ": no page at offset " +
-                                        std::to_string(place.offset) +
-                                        ", where the journal has one"});
-}
 
 }  // namespace
 
@@ -32,30 +25,36 @@ ArchivedPage::ArchivedPage(FileSystem& fs, std::string folder,
                            const fetch::HeadLimits& limits)
     : fs_(fs), folder_(std::move(folder)), head_(limits) {}
 
-Result<std::string> ArchivedPage::FindFile(uint64_t serial,
-                                           std::string_view prefix) {
+Result<bool> ArchivedPage::FindFile(uint64_t serial, std::string_view prefix) {
+  if (!path_.empty() && serial == serial_ && prefix == prefix_) return true;
   NEPHILA_TRY(const auto entries, fs_.List(folder_));
   for (const DirEntry& entry : entries) {
     const auto name = store::ParseArchiveName(prefix, entry.name);
-    if (name && name->serial == serial) return folder_ + "/" + entry.name;
+    if (!name || name->serial != serial) continue;
+    serial_ = serial;
+    prefix_ = prefix;
+    path_ = folder_ + "/" + entry.name;
+    return true;
   }
-  return Unexpected(
-      Error{ErrorCode::kNotFound,
-            folder_ + ": no archive with serial " + std::to_string(serial)});
+  return false;
 }
 
-Result<std::optional<item::FetchedPage>> ArchivedPage::Read(
-    const job::ArchivePlace& place, std::string_view prefix) {
-  NEPHILA_TRY(const std::string path, FindFile(place.serial, prefix));
-  NEPHILA_TRY(const auto reader, store::WarcReader::Open(fs_, path));
+Result<ArchivedPage::Found> ArchivedPage::Read(const job::ArchivePlace& place,
+                                               std::string_view prefix) {
+  NEPHILA_TRY(const bool is_there, FindFile(place.serial, prefix));
+  if (!is_there) return Found::kNothing;
+  NEPHILA_TRY(const auto reader, store::WarcReader::Open(fs_, path_));
   reader->Seek(place.offset);
   for (int i = 0; i < kMostRecords; ++i) {
     NEPHILA_TRY(const store::ReadState state, reader->Next());
-    if (state != store::ReadState::kRecord) return NotThere(path, place);
+    if (state != store::ReadState::kRecord) return Found::kNothing;
     const std::string_view type = reader->header().Get("WARC-Type");
-    if (type == "revisit") return std::optional<item::FetchedPage>();
-    if (type != "response") continue;
+    if (type != "response" && type != "revisit") continue;
     url_ = reader->header().Get("WARC-Target-URI");
+    page_ = {};
+    page_.outcome = item::FetchOutcome::kResponse;
+    page_.url = url_;
+    if (type == "revisit") return Found::kRevisit;
     block_.clear();
     while (true) {
       NEPHILA_TRY(const std::string_view piece, reader->ReadBlock());
@@ -63,25 +62,22 @@ Result<std::optional<item::FetchedPage>> ArchivedPage::Read(
       block_.append(piece);
     }
     NEPHILA_TRY(const store::ReadState end, reader->Finish());
-    if (end != store::ReadState::kRecord) return NotThere(path, place);
-    item::FetchedPage page;
-    page.outcome = item::FetchOutcome::kResponse;
-    page.url = url_;
+    if (end != store::ReadState::kRecord) return Found::kNothing;
     head_.Clear();
     std::string_view rest = block_;
     if (head_.Add(&rest) != fetch::HeadState::kComplete) head_.Finish();
     body_ = rest;
-    page.response_head =
+    page_.response_head =
         std::string_view(block_).substr(0, block_.size() - rest.size());
-    page.body = std::span(&body_, 1);
-    page.transfer_coding = head_.chunked() ? item::TransferCoding::kChunked
-                                           : item::TransferCoding::kRemoved;
+    page_.body = std::span(&body_, 1);
+    page_.transfer_coding = head_.chunked() ? item::TransferCoding::kChunked
+                                            : item::TransferCoding::kRemoved;
     if (reader->header().Find("WARC-Truncated") != nullptr) {
-      page.truncation = item::Truncation::kUnspecified;
+      page_.truncation = item::Truncation::kUnspecified;
     }
-    return std::optional(page);
+    return Found::kPage;
   }
-  return NotThere(path, place);
+  return Found::kNothing;
 }
 
 }  // namespace nephila::crawl

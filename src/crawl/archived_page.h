@@ -22,17 +22,27 @@ class ArchivedPage {
   ArchivedPage(FileSystem& fs, std::string folder,
                const fetch::HeadLimits& limits);
 
-  // The page at a place; nothing if its body is not there, but was the same as
-  // an earlier one's (a revisit). kCorruption if there is no such record.
-  Result<std::optional<item::FetchedPage>> Read(const job::ArchivePlace& place,
-                                                std::string_view prefix);
+  enum class Found : uint8_t {
+    kPage,
+    kRevisit,  // its body is that of an earlier one
+    kNothing,  // no whole record: it was lost with the power
+  };
+  // What is at a place; page() then. An Error is one of the disk.
+  Result<Found> Read(const job::ArchivePlace& place, std::string_view prefix);
+  const item::FetchedPage& page() const { return page_; }
 
  private:
-  Result<std::string> FindFile(uint64_t serial, std::string_view prefix);
+  // Leaves the path in path_; false if there is no such file.
+  Result<bool> FindFile(uint64_t serial, std::string_view prefix);
 
   FileSystem& fs_;
   const std::string folder_;
   fetch::ResponseHead head_;
+  // Of the file that was read last.
+  uint64_t serial_ = 0;
+  std::string prefix_;
+  std::string path_;
+  item::FetchedPage page_;
   std::string url_;
   std::string block_;
   std::string_view body_;

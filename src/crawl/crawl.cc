@@ -19,6 +19,8 @@ using std::chrono::milliseconds;
 // else looks so often.
 constexpr milliseconds kPassPoll{1};
 constexpr milliseconds kLongestTurn{100};
+// Seeds that are in memory before the frontier takes them.
+constexpr size_t kSeedsAtOnce = 1000;
 
 size_t ThreadsFor(const config::CrawlSettings& settings) {
   if (settings.threads > 0) return static_cast<size_t>(settings.threads);
@@ -35,7 +37,9 @@ Crawl::Crawl(const Parts& parts)
 
 Crawl::~Crawl() {
   // No mail is delivered to what is gone: first the threads, then the rest.
-  for (auto& thread : threads_) thread->thread->Stop();
+  for (auto& thread : threads_) {
+    if (thread->thread != nullptr) thread->thread->Stop();
+  }
   if (dispatcher_thread_ != nullptr) dispatcher_thread_->Stop();
 }
 
@@ -47,7 +51,7 @@ Result<std::unique_ptr<Crawl>> Crawl::Open(const Parts& parts) {
 
 // The path of a URL, wired: each arrow of ARCHITECTURE.md is a line here or in
 // frontier.cc (Frontier::Step).
-Status Crawl::OpenStages(const job::Manifest* manifest) {
+Status Crawl::OpenStages(const job::Manifest* manifest, uint64_t from) {
   NEPHILA_TRY(loop_, net::EventLoop::Make(parts_.clock));
   net::EventLoop* const shared = parts_.one_thread ? loop_.get() : nullptr;
   const auto workers = static_cast<int>(parts_.settings.crawl.merge_threads);
@@ -85,15 +89,20 @@ Status Crawl::OpenStages(const job::Manifest* manifest) {
       });
 
   NEPHILA_TRY(dispatcher_thread_, LoopThread::Make(parts_.clock, shared));
+  // All streams of the archive go on, if there were more threads before.
+  NEPHILA_TRY(const auto positions, StreamPositions(manifest));
+  NEPHILA_TRY(auto ends, KnownEnds(from));
   const size_t downloaders =
-      parts_.one_thread ? 1 : ThreadsFor(parts_.settings.crawl);
+      std::max({parts_.one_thread ? 1 : ThreadsFor(parts_.settings.crawl),
+                positions.size(), ends.size()});
+  ends.resize(downloaders);
   for (size_t i = 0; i < downloaders; ++i) {
     threads_.push_back(std::make_unique<CrawlThread>());
     NEPHILA_TRY(threads_[i]->thread, LoopThread::Make(parts_.clock, shared));
   }
   NEPHILA_RETURN_IF_ERROR(MakeDispatcher(manifest));
   for (size_t i = 0; i < downloaders; ++i) {
-    NEPHILA_RETURN_IF_ERROR(MakeDownloader(i, manifest));
+    NEPHILA_RETURN_IF_ERROR(MakeDownloader(i, positions, ends[i]));
   }
   return {};
 }
@@ -145,7 +154,9 @@ Status Crawl::MakeDispatcher(const job::Manifest* manifest) {
   return {};
 }
 
-Status Crawl::MakeDownloader(size_t number, const job::Manifest* manifest) {
+Status Crawl::MakeDownloader(size_t number,
+                             const std::vector<store::StorePosition>& positions,
+                             std::optional<store::Position> known_end) {
   CrawlThread& thread = *threads_[number];
   net::EventLoop& loop = thread.thread->loop();
   NEPHILA_TRY(thread.fetcher, parts_.web.MakeFetcher(loop));
@@ -159,7 +170,11 @@ Status Crawl::MakeDownloader(size_t number, const job::Manifest* manifest) {
   options.seed = parts_.record_seed + number;
   options.stream = static_cast<uint32_t>(number);
   options.info = parts_.archive_info;
-  NEPHILA_TRY(const auto position, StreamPosition(manifest, number));
+  std::optional<store::StorePosition> position;
+  if (number < positions.size()) position = positions[number];
+  // What no entry names has not happened.
+  options.keep = position ? position->archive : store::Position{};
+  if (known_end) options.keep = std::max(*options.keep, *known_end);
   NEPHILA_TRY(thread.store, store::Store::OpenAt(parts_.fs, parts_.clock,
                                                  std::move(options), position));
   Downloader::Parts parts{loop,           *thread.fetcher, parts_.web.limits(),
@@ -216,7 +231,7 @@ Status Crawl::AddSeed(std::string_view url, bool is_sitemap) {
   seed.is_seed = true;
   ByteWriter(seed.links).Sized(bytes);
   frontier_->Take(std::move(seed));
-  return {};
+  return frontier_->arrived() < kSeedsAtOnce ? Status() : TakeArrived();
 }
 
 void Crawl::StartThreads() {
@@ -252,7 +267,8 @@ Result<std::optional<CrawlEnd>> Crawl::Turn(MonoTime deadline) {
   if (!moved && phase_ == Phase::kRunning) {
     NEPHILA_TRY(will_come, frontier_->RunDry());
   }
-  NEPHILA_RETURN_IF_ERROR(SyncIfDue());
+  HoldBack();
+  SyncIfDue();
   BeginCheckpointIfDue();
   NEPHILA_RETURN_IF_ERROR(failure_);
   NEPHILA_TRY(const auto end, StepEnd());
@@ -260,6 +276,24 @@ Result<std::optional<CrawlEnd>> Crawl::Turn(MonoTime deadline) {
   loop_->RunOnce(NextTurn(moved, will_come, deadline));
   NEPHILA_RETURN_IF_ERROR(failure_);
   return std::optional<CrawlEnd>();
+}
+
+// Finished visits with all their links wait in memory for the stages to have
+// room: while those are a good part of what is there for bodies, no more are
+// asked for.
+void Crawl::HoldBack() {
+  if (phase_ != Phase::kRunning) return;
+  const uint64_t most = parts_.settings.fetch.body_memory_bytes / 4;
+  const uint64_t waiting = frontier_->arrived_bytes();
+  if (held_back_ ? waiting > most / 2 : waiting < most) return;
+  held_back_ = !held_back_;
+  dispatcher_thread_->loop().Post([this, hold = held_back_] {
+    if (hold) {
+      dispatcher_->Pause();
+    } else {
+      dispatcher_->Resume();
+    }
+  });
 }
 
 uint64_t Crawl::PagesLeft() const {
@@ -284,7 +318,9 @@ MonoTime Crawl::NextTurn(bool moved, bool will_come, MonoTime deadline) const {
   if (will_come) return workers_->threads() == 0 ? now : now + kPassPoll;
   if (const auto due = frontier_->NextDue()) {
     const auto left = *due - parts_.clock.WallNow();
-    deadline = std::min(deadline, now + std::max(left, decltype(left)::zero()));
+    // One that is due already waits for room.
+    deadline =
+        std::min(deadline, now + std::max<decltype(left)>(left, kPassPoll));
   }
   return std::min({deadline, next_sync_, next_checkpoint_});
 }

@@ -37,6 +37,7 @@
 #include "crawl/frontier.h"
 #include "crawl/loop_thread.h"
 #include "crawl/mailbox.h"
+#include "crawl/visit_reader.h"
 #include "crawl/web.h"
 #include "job/job_folder.h"
 #include "job/journal.h"
@@ -103,9 +104,11 @@ class Crawl {
     job::Manifest manifest;
     uint64_t entry = 0;
     size_t missing = 0;
-    std::vector<store::StorePosition> positions;
     std::string waits;
   };
+  // More crawl threads than anyone has.
+  static constexpr uint32_t kMostStreams = 1024;
+
   enum class Phase : uint8_t {
     kRunning,
     kDraining,   // no leases; what is in flight ends
@@ -118,17 +121,25 @@ class Crawl {
   explicit Crawl(const Parts& parts);
   Status OpenJob();
   Status ClearStages();
-  static Result<std::optional<store::StorePosition>> StreamPosition(
-      const job::Manifest* manifest, size_t stream);
-  Status OpenStages(const job::Manifest* manifest);
+  // Of each stream of the archive.
+  static Result<std::vector<store::StorePosition>> StreamPositions(
+      const job::Manifest* manifest);
+  Status OpenStages(const job::Manifest* manifest, uint64_t from);
   Status MakeDispatcher(const job::Manifest* manifest);
-  Status MakeDownloader(size_t number, const job::Manifest* manifest);
+  Status MakeDownloader(size_t number,
+                        const std::vector<store::StorePosition>& positions,
+                        std::optional<store::Position> known_end);
   Status Replay(uint64_t from);
   Status HoldWaits(const job::Entry& entry);
-  Result<std::optional<item::FetchedPage>> ReadArchived(
-      ArchivedPage* archived, const job::ArchivePlace& place) const;
+  Status ReadArchived(const job::Entry& entry, ArchivedPage* archived,
+                      VisitReader* reader, FinishedVisit* visit);
+  bool IsOf(std::string_view url, std::string_view record);
+  Status TakeArrived();
+  Status CheckpointNow();
+  Result<std::vector<std::optional<store::Position>>> KnownEnds(uint64_t from);
   void StartThreads();
   uint64_t PagesLeft() const;
+  void HoldBack();
 
   Status TakeParked(const std::vector<ParkedVisit>& parked);
   Status TakeNotes(const std::vector<HostNote>& notes);
@@ -143,7 +154,7 @@ class Crawl {
   void OnDownloaders(std::function<void(CrawlThread&)> function,
                      std::function<void()> done);
 
-  Status SyncIfDue();
+  void SyncIfDue();
   void BeginCheckpointIfDue();
   Status BeginCheckpoint();
   void CollectCheckpoint();
@@ -174,6 +185,7 @@ class Crawl {
   std::atomic<int> stops_{0};
   std::optional<CrawlEnd> end_;
   bool started_ = false;
+  bool held_back_ = false;  // the dispatcher, until the frontier has caught up
   bool cancelled_ = false;
   MonoTime began_;
   MonoTime drain_until_{};

@@ -33,14 +33,15 @@ std::string WritePositions(const std::vector<store::StorePosition>& positions) {
 
 }  // namespace
 
-Result<std::optional<store::StorePosition>> Crawl::StreamPosition(
-    const job::Manifest* manifest, size_t stream) {
-  if (manifest == nullptr) return std::optional<store::StorePosition>();
+Result<std::vector<store::StorePosition>> Crawl::StreamPositions(
+    const job::Manifest* manifest) {
+  std::vector<store::StorePosition> positions;
+  if (manifest == nullptr) return positions;
   const auto part = manifest->parts.find("archive");
   if (part == manifest->parts.end()) return NoPart("archive");
   ByteReader reader(part->second);
   const auto count = reader.Varint();
-  if (!count.has_value()) return NoPart("archive");
+  if (!count.has_value() || *count > kMostStreams) return NoPart("archive");
   for (uint64_t i = 0; i < *count; ++i) {
     const auto serial = reader.Varint();
     const auto offset = reader.Varint();
@@ -48,12 +49,9 @@ Result<std::optional<store::StorePosition>> Crawl::StreamPosition(
     if (!serial.has_value() || !offset.has_value() || !log.has_value()) {
       return NoPart("archive");
     }
-    if (i == stream) {
-      return std::optional(store::StorePosition{{*serial, *offset}, *log});
-    }
+    positions.push_back({{*serial, *offset}, *log});
   }
-  // A thread more than there were.
-  return std::optional<store::StorePosition>();
+  return positions;
 }
 
 Status Crawl::OpenJob() {
@@ -79,32 +77,36 @@ Status Crawl::OpenJob() {
   NEPHILA_TRY(journal_, job::Journal::Open(parts_.fs,
                                            parts_.folder.Path(job::kJournalDir),
                                            journal, from));
-  NEPHILA_RETURN_IF_ERROR(OpenStages(manifest ? &*manifest : nullptr));
+  NEPHILA_RETURN_IF_ERROR(OpenStages(manifest ? &*manifest : nullptr, from));
   manifest_entry_ = from - 1;
   NEPHILA_RETURN_IF_ERROR(Replay(from));
   pages_before_ = frontier_->accounts().pages.value();
   return {};
 }
 
-Status Crawl::SyncIfDue() {
-  if (parts_.clock.Now() < next_sync_) return {};
+// The archive first: an entry whose record is lost is void, a record whose
+// entry is lost is cut.
+void Crawl::SyncIfDue() {
+  if (parts_.clock.Now() < next_sync_) return;
   next_sync_ = parts_.clock.Now() + parts_.settings.crawl.sync_interval;
-  NEPHILA_RETURN_IF_ERROR(journal_->Sync());
   // A checkpoint does it too.
-  if (checkpoint_ || phase_ != Phase::kRunning) return {};
+  if (checkpoint_ || phase_ != Phase::kRunning) return;
   OnDownloaders(
       [this](CrawlThread& thread) {
         if (auto position = thread.downloader->Sync(); !position) {
           loop_->Post([this, error = position.error()] { Fail(error); });
         }
       },
-      [] {});
-  return {};
+      [this] {
+        if (Status status = journal_->Sync(); !status) Fail(status.error());
+      });
 }
 
 void Crawl::BeginCheckpointIfDue() {
+  // Between two entries, unless a stage needs a commit to go on.
   if (parts_.clock.Now() < next_checkpoint_ || checkpoint_ ||
-      phase_ != Phase::kRunning) {
+      phase_ != Phase::kRunning ||
+      (frontier_->is_mid_entry() && !frontier_->is_stuck())) {
     return;
   }
   if (Status status = BeginCheckpoint(); !status) Fail(status.error());
@@ -116,7 +118,6 @@ Status Crawl::BeginCheckpoint() {
   checkpoint_->entry = frontier_->entry();
   NEPHILA_TRY(checkpoint_->manifest.parts, frontier_->BeginCheckpoint());
   checkpoint_->manifest.parts["status"] = FormatStatus(status());
-  checkpoint_->positions.resize(threads_.size());
   // The dispatcher, and all downloaders together.
   checkpoint_->missing = 2;
   dispatcher_thread_->loop().Post([this] {
@@ -139,17 +140,29 @@ Status Crawl::BeginCheckpoint() {
   return {};
 }
 
+Status Crawl::CheckpointNow() {
+  checkpoint_.emplace();
+  checkpoint_->manifest.number = next_manifest_++;
+  checkpoint_->entry = frontier_->entry();
+  NEPHILA_TRY(checkpoint_->manifest.parts, frontier_->BeginCheckpoint());
+  checkpoint_->manifest.parts["status"] = FormatStatus(status());
+  checkpoint_->waits = dispatcher_->SaveWaits();
+  for (auto& thread : threads_) {
+    NEPHILA_TRY(thread->position, thread->downloader->Sync());
+  }
+  return EndCheckpoint();
+}
+
 void Crawl::CollectCheckpoint() {
   if (--checkpoint_->missing > 0 || !failure_.has_value()) return;
   if (Status status = EndCheckpoint(); !status) Fail(status.error());
 }
 
 Status Crawl::EndCheckpoint() {
-  for (size_t i = 0; i < threads_.size(); ++i) {
-    checkpoint_->positions[i] = threads_[i]->position;
-  }
-  checkpoint_->manifest.parts["archive"] =
-      WritePositions(checkpoint_->positions);
+  std::vector<store::StorePosition> positions;
+  positions.reserve(threads_.size());
+  for (const auto& thread : threads_) positions.push_back(thread->position);
+  checkpoint_->manifest.parts["archive"] = WritePositions(positions);
   checkpoint_->manifest.parts["waits"] = std::move(checkpoint_->waits);
   NEPHILA_RETURN_IF_ERROR(journal_->Sync());
   NEPHILA_RETURN_IF_ERROR(frontier_->FinishCheckpoint());

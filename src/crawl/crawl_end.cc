@@ -45,11 +45,7 @@ Result<std::optional<CrawlEnd>> Crawl::StepEnd() {
       AskInFlight();
       return std::optional<CrawlEnd>();
     case Phase::kDraining:
-      if (!cancelled_ && (stops_ > 1 || parts_.clock.Now() >= drain_until_)) {
-        cancelled_ = true;
-        OnDownloaders(
-            [](CrawlThread& thread) { thread.downloader->CancelAll(); }, [] {});
-      }
+      cancelled_ = stops_ > 1 || parts_.clock.Now() >= drain_until_;
       return std::optional<CrawlEnd>();
     case Phase::kFlushing:
     case Phase::kFinishing:
@@ -57,8 +53,11 @@ Result<std::optional<CrawlEnd>> Crawl::StepEnd() {
     case Phase::kLast: {
       // One that was under way is ended first.
       if (checkpoint_) return std::optional<CrawlEnd>();
-      NEPHILA_TRY(const bool moved, StepFrontier());
-      if (moved) return std::optional<CrawlEnd>();
+      // What has ended is counted; it is in the journal in any case.
+      if (frontier_->arrived() > 0 && stops_ < 2) {
+        NEPHILA_TRY(const bool moved, frontier_->Absorb());
+        if (moved) return std::optional<CrawlEnd>();
+      }
       phase_ = Phase::kEnded;
       NEPHILA_RETURN_IF_ERROR(BeginCheckpoint());
       return std::optional<CrawlEnd>();
@@ -73,8 +72,12 @@ Result<std::optional<CrawlEnd>> Crawl::StepEnd() {
 // The dispatcher knows what has a lease, the downloaders what has ended and is
 // being written: first none may be left there, then here.
 void Crawl::AskInFlight() {
-  net::EventLoop& loop = dispatcher_thread_->loop();
-  const auto ask = [this, &loop] {
+  // Again each time: a lease may have been on its way when they were told.
+  if (cancelled_) {
+    OnDownloaders([](CrawlThread& thread) { thread.downloader->CancelAll(); },
+                  [] {});
+  }
+  dispatcher_thread_->loop().Post([this] {
     const size_t in_flight = dispatcher_->in_flight();
     loop_->Post([this, in_flight] {
       if (in_flight > 0) {
@@ -89,9 +92,7 @@ void Crawl::AskInFlight() {
                       FinishArchives();
                     });
     });
-    static_cast<void>(loop);
-  };
-  loop.Post(ask);
+  });
 }
 
 void Crawl::FinishArchives() {

@@ -14,12 +14,16 @@
 namespace nephila::crawl {
 namespace {
 
+// Entries that are in memory before the frontier takes them.
+constexpr size_t kTakenAtOnce = 1000;
+
 FinishedVisit VisitOf(const job::Entry& entry, uint64_t number) {
   FinishedVisit visit;
   visit.entry = number;
   visit.kind = entry.kind == job::EntryKind::kRobots ? item::FetchKind::kRobots
                                                      : item::FetchKind::kPage;
   visit.is_seed = entry.kind == job::EntryKind::kSeed;
+  visit.is_void = entry.kind == job::EntryKind::kCommand;
   visit.record = entry.record;
   visit.attempt = entry.attempt;
   visit.outcome = entry.outcome;
@@ -73,21 +77,58 @@ Status Crawl::HoldWaits(const job::Entry& entry) {
   return {};
 }
 
-Result<std::optional<item::FetchedPage>> Crawl::ReadArchived(
-    ArchivedPage* archived, const job::ArchivePlace& place) const {
-  return archived->Read(
-      place, StreamPrefix(parts_.settings.store.prefix, place.stream));
+// What the archive has of an entry. A record that was lost makes it void, also
+// where another page stands by now.
+Status Crawl::ReadArchived(const job::Entry& entry, ArchivedPage* archived,
+                           VisitReader* reader, FinishedVisit* visit) {
+  NEPHILA_TRY(
+      const ArchivedPage::Found found,
+      archived->Read(*entry.archive, StreamPrefix(parts_.settings.store.prefix,
+                                                  entry.archive->stream)));
+  const item::FetchedPage& page = archived->page();
+  const bool is_robots = entry.kind == job::EntryKind::kRobots;
+  if (found == ArchivedPage::Found::kNothing ||
+      (!is_robots && !IsOf(page.url, entry.record))) {
+    // What a robots.txt says is in the entry itself.
+    visit->is_void = !is_robots;
+    return {};
+  }
+  for (const std::string_view piece : page.body) {
+    visit->body_bytes += piece.size();
+  }
+  if (visit->goes_on) return {};
+  if (found == ArchivedPage::Found::kRevisit) {
+    // It has no body to take links from: it is fetched again.
+    visit->goes_on = true;
+  } else if (!is_robots) {
+    reader->ReadPage(page, visit);
+  } else if (parts_.settings.robots.sitemaps &&
+             entry.robots_status / 100 == 2) {
+    reader->ReadSitemaps(page, visit);
+  }
+  return {};
+}
+
+bool Crawl::IsOf(std::string_view url, std::string_view bytes) {
+  const auto record = item::ReadUrl(bytes);
+  if (!record.has_value()) return false;
+  if (record->url == url) return true;
+  // A redirect that was followed at once leads to the same key.
+  const auto canonical = canonicalizer_.Canonicalize(url, nullptr);
+  return canonical.has_value() &&
+         canonical->keys.url ==
+             url::KeysOf(*record, parts_.folder.key_seed()).url;
 }
 
 Status Crawl::Replay(uint64_t from) {
-  NEPHILA_TRY(job::JournalReader reader, journal_->Read(from));
-  VisitReader pages(parts_.settings, parts_.suffixes, parts_.folder.key_seed(),
-                    parts_.settings.crawl.budgets);
+  NEPHILA_TRY(job::JournalReader journal, journal_->Read(from));
+  VisitReader reader(parts_.settings, parts_.suffixes, parts_.folder.key_seed(),
+                     parts_.settings.crawl.budgets);
   ArchivedPage archived(parts_.fs, parts_.folder.Path(job::kArchiveDir),
                         fetch::HeadLimitsOf(parts_.settings.fetch));
   while (true) {
-    NEPHILA_TRY(const auto next, reader.Next());
-    if (!next) return {};
+    NEPHILA_TRY(const auto next, journal.Next());
+    if (!next) break;
     const auto entry = job::ReadEntry(next->bytes);
     if (!entry.has_value()) {
       return Unexpected(Error{ErrorCode::kCorruption,
@@ -97,27 +138,47 @@ Status Crawl::Replay(uint64_t from) {
     NEPHILA_RETURN_IF_ERROR(HoldWaits(*entry));
     FinishedVisit visit = VisitOf(*entry, next->number);
     if (visit.is_seed) ByteWriter(visit.links).Sized(entry->record);
-    if (entry->kind == job::EntryKind::kPage && entry->archive &&
-        !visit.goes_on) {
-      NEPHILA_TRY(const auto page, ReadArchived(&archived, *entry->archive));
-      if (page) {
-        for (const std::string_view piece : page->body) {
-          visit.body_bytes += piece.size();
-        }
-        pages.ReadPage(*page, &visit);
-      } else {
-        // A revisit has no body to take links from: it is fetched again.
-        visit.goes_on = true;
-      }
-    }
-    if (entry->kind == job::EntryKind::kRobots && entry->archive &&
-        !visit.goes_on && parts_.settings.robots.sitemaps) {
-      NEPHILA_TRY(const auto page, ReadArchived(&archived, *entry->archive));
-      if (page) pages.ReadSitemaps(*page, &visit);
+    if (entry->archive) {
+      NEPHILA_RETURN_IF_ERROR(ReadArchived(*entry, &archived, &reader, &visit));
     }
     frontier_->Take(std::move(visit), /*replayed=*/true);
-    NEPHILA_TRY(bool moved, StepFrontier());
-    static_cast<void>(moved);
+    if (frontier_->arrived() >= kTakenAtOnce) {
+      NEPHILA_RETURN_IF_ERROR(TakeArrived());
+    }
+  }
+  NEPHILA_RETURN_IF_ERROR(TakeArrived());
+  // Then a checkpoint, then the first request.
+  return journal_->next() > from ? CheckpointNow() : Status();
+}
+
+// REQUIRES: the threads are not started.
+Status Crawl::TakeArrived() {
+  while (frontier_->arrived() > 0) {
+    NEPHILA_TRY(const bool moved, frontier_->Absorb());
+    if (moved) continue;
+    // A stage is full, and a commit makes room; or its threads are at work.
+    NEPHILA_RETURN_IF_ERROR(frontier_->Wait());
+    NEPHILA_RETURN_IF_ERROR(CheckpointNow());
+  }
+  return {};
+}
+
+// Where the last unit ends that an entry names, of each stream.
+Result<std::vector<std::optional<store::Position>>> Crawl::KnownEnds(
+    uint64_t from) {
+  std::vector<std::optional<store::Position>> ends;
+  NEPHILA_TRY(job::JournalReader journal, journal_->Read(from));
+  while (true) {
+    NEPHILA_TRY(const auto next, journal.Next());
+    if (!next) return ends;
+    const auto entry = job::ReadEntry(next->bytes);
+    if (!entry.has_value() || !entry->archive) continue;
+    const job::ArchivePlace& place = *entry->archive;
+    if (place.stream >= kMostStreams) continue;
+    if (place.stream >= ends.size()) ends.resize(place.stream + 1);
+    const store::Position end{place.serial, place.offset + place.size};
+    std::optional<store::Position>& last = ends[place.stream];
+    if (!last || *last < end) last = end;
   }
 }
 

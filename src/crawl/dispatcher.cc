@@ -218,8 +218,10 @@ void Dispatcher::OnAnswer(uint64_t host_key, const dns::Answer& answer) {
   nameless_ -= ids.size();
   const bool found = answer.outcome == dns::Outcome::kFound;
   // It was not asked for: that tells nothing about the name.
+  // And nothing is written down any more when the crawl has ended.
   const bool later = answer.outcome == dns::Outcome::kOverloaded ||
-                     answer.outcome == dns::Outcome::kCancelled;
+                     answer.outcome == dns::Outcome::kCancelled ||
+                     (paused_ && !found);
   if (found) host.addresses = KeysOf(answer.addresses);
   bool first = true;
   for (const uint64_t id : ids) {
@@ -297,8 +299,6 @@ void Dispatcher::Park(uint64_t id, MonoTime due) {
   ParkedVisit parked;
   parked.visit = Extract(id);
   parked.due = ToWall(due, clock_);
-  parked.failures = parked.visit->failures;
-  parked.overloads = parked.visit->overloads;
   Leave(parked.visit->host_key);
   parts_.park(std::move(parked));
 }

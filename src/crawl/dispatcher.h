@@ -43,8 +43,6 @@ namespace nephila::crawl {
 struct ParkedVisit {
   VisitPtr visit;
   WallTime due{};
-  uint32_t failures = 0;
-  uint32_t overloads = 0;
 };
 
 // A host whose next time is to stand in its record: it is left alone for long,

@@ -18,13 +18,19 @@ using item::Admission;
 // what comes meanwhile is soon looked at.
 constexpr size_t kStepUrls = 1000;
 constexpr size_t kBudgetUrls = 100;
-// URLs that left `budget` and wait for a robots.txt, on disk. While hosts are
-// slow to say theirs, others are looked for.
+// URLs that left `budget` and wait for a robots.txt, on disk: while hosts are
+// slow to say theirs, URLs of others are looked for, up to here.
 constexpr uint64_t kMostInRobots = 200'000;
 
 // The attempt of a URL that had so many before.
 uint64_t AttemptKey(url::UrlKey key, uint32_t attempts) {
   return key.value ^ (uint64_t{attempts} * 0x9E3779B97F4A7C15);
+}
+
+uint64_t BytesOf(const FinishedVisit& visit) {
+  return sizeof(FinishedVisit) + visit.record.size() + visit.links.size() +
+         visit.rules.size() +
+         visit.edges.size() * sizeof(reputation::DomainPair);
 }
 
 Unexpected<Error> Corrupt(std::string_view why) {
@@ -43,6 +49,7 @@ Frontier::~Frontier() = default;
 void Frontier::Take(FinishedVisit visit, bool replayed) {
   const uint64_t entry = visit.entry;
   if (entry < next_entry_) return;
+  arrived_bytes_ += BytesOf(visit);
   arrived_.emplace(entry, Arrived{std::move(visit), replayed});
 }
 
@@ -55,11 +62,12 @@ Status Frontier::Park(const Visit& visit, WallTime due) {
 Status Frontier::Note(const HostNote& note) {
   NEPHILA_RETURN_IF_ERROR(robots_->NoteHost(note.origin, note.not_before,
                                             note.failures, note.overloads));
-  // The pass that is on was begun without it, the next has it.
+  // The pass that is on was begun without it; the next has it, or the one
+  // after, if the batch for the next is full.
   PendingNote pending;
   pending.host = note.host;
   pending.epoch = note.epoch;
-  pending.pass = robots_->stats().cache.passes + 2;
+  pending.pass = robots_->stats().cache.passes + 3;
   notes_.push_back(pending);
   return {};
 }
@@ -81,13 +89,16 @@ void Frontier::TakeNoted(
 }
 
 Result<bool> Frontier::Step(const std::function<void(VisitPtr)>& give) {
+  NEPHILA_TRY(const size_t pages, GivePages(give));
+  NEPHILA_TRY(const size_t robots, GiveRobots(give));
+  NEPHILA_TRY(const bool moved, Absorb());
+  return moved || pages + robots > 0;
+}
+
+Result<bool> Frontier::Absorb() {
   // From the end of the path to its beginning: what moves on makes room.
   size_t moved = 0;
-  NEPHILA_TRY(size_t count, GivePages(give));
-  moved += count;
-  NEPHILA_TRY(count, GiveRobots(give));
-  moved += count;
-  NEPHILA_TRY(count, MoveParked(kStepUrls));
+  NEPHILA_TRY(size_t count, MoveParked(kStepUrls));
   moved += count;
   NEPHILA_TRY(count, MoveRobots(kStepUrls));
   moved += count;
@@ -102,6 +113,12 @@ Result<bool> Frontier::Step(const std::function<void(VisitPtr)>& give) {
   NEPHILA_TRY(count, TakeEntries(kStepUrls));
   moved += count;
   return moved > 0;
+}
+
+Status Frontier::Wait() {
+  NEPHILA_RETURN_IF_ERROR(robots_->Wait());
+  if (budget_ != nullptr) NEPHILA_RETURN_IF_ERROR(budget_->Wait());
+  return seen_->Wait();
 }
 
 Result<bool> Frontier::RunDry() {
@@ -136,6 +153,7 @@ std::optional<WallTime> Frontier::NextDue() const {
 Result<size_t> Frontier::TakeEntries(size_t max_links) {
   size_t links = 0;
   size_t entries = 0;
+  is_stuck_ = false;
   while (links + entries < max_links) {
     const auto found = arrived_.find(next_entry_);
     if (found == arrived_.end()) break;
@@ -145,9 +163,14 @@ Result<size_t> Frontier::TakeEntries(size_t max_links) {
       progress_.begun = true;
     }
     NEPHILA_TRY(bool whole, TakeLinks(arrived.visit, &links));
-    if (!whole) break;
-    NEPHILA_TRY(whole, TakeEdges(arrived.visit));
-    if (!whole) break;
+    if (whole) {
+      NEPHILA_TRY(whole, TakeEdges(arrived.visit));
+    }
+    if (!whole) {
+      is_stuck_ = true;
+      break;
+    }
+    arrived_bytes_ -= BytesOf(arrived.visit);
     arrived_.erase(found);
     progress_ = {};
     link_offset_ = 0;
@@ -159,6 +182,7 @@ Result<size_t> Frontier::TakeEntries(size_t max_links) {
 
 Status Frontier::BeginEntry(const Arrived& arrived) {
   const FinishedVisit& visit = arrived.visit;
+  if (visit.is_void) return {};
   if (visit.is_seed) {
     accounts_.seeds.Made();
     accounts_.seeds.Out();
@@ -212,40 +236,36 @@ Status Frontier::EndRobots(const FinishedVisit& visit) {
 }
 
 Result<bool> Frontier::TakeLinks(const FinishedVisit& visit, size_t* links) {
-  // After a restart in the middle of a page: those before were taken.
-  ByteReader reader(std::string_view(visit.links).substr(link_offset_));
-  if (link_offset_ == 0) {
-    for (uint64_t i = 0; i < progress_.links; ++i) {
-      if (!reader.Sized().has_value()) break;
-    }
-    link_offset_ = reader.position();
-  }
-  reader = ByteReader(std::string_view(visit.links).substr(link_offset_));
+  if (visit.is_void) return true;
   const size_t begin = link_offset_;
+  ByteReader reader(std::string_view(visit.links).substr(begin));
   while (!reader.AtEnd()) {
-    const auto record = reader.Sized();
+    const auto bytes = reader.Sized();
+    NEPHILA_CHECK(bytes.has_value());
+    const auto record = item::ReadUrlRecord(*bytes, parent_);
     NEPHILA_CHECK(record.has_value());
-    NEPHILA_TRY(const bool taken, TakeLink(*record));
-    if (!taken) return false;
+    // After a restart in the middle of a page: those before were taken.
+    if (record->ordinal >= progress_.link) {
+      NEPHILA_TRY(const bool taken, TakeLink(*record));
+      if (!taken) return false;
+      progress_.link = record->ordinal + 1;
+      ++*links;
+    }
     link_offset_ = begin + reader.position();
-    ++progress_.links;
-    ++*links;
   }
   return true;
 }
 
-Result<bool> Frontier::TakeLink(std::string_view bytes) {
-  const auto record = item::ReadUrlRecord(bytes, parent_);
-  NEPHILA_CHECK(record.has_value());
+Result<bool> Frontier::TakeLink(const item::UrlRecord& record) {
   // A seed, or where one redirects to.
-  if ((record->flags & item::kFromSeed) != 0) scope_.Widen(record->host());
-  if (const auto reason = scope_.Refuses(*record)) {
+  if ((record.flags & item::kFromSeed) != 0) scope_.Widen(record.host());
+  if (const auto reason = scope_.Refuses(record)) {
     accounts_.scope.In();
     accounts_.scope.Drop(*reason);
     return true;
   }
   NEPHILA_TRY(const Admission admission,
-              seen_->Add(*record, url::KeysOf(*record, parts_.seed).url));
+              seen_->Add(record, url::KeysOf(record, parts_.seed).url));
   if (admission == Admission::kFull) return false;
   accounts_.scope.In();
   accounts_.scope.Out();
@@ -253,7 +273,7 @@ Result<bool> Frontier::TakeLink(std::string_view bytes) {
 }
 
 Result<bool> Frontier::TakeEdges(const FinishedVisit& visit) {
-  if (reputation_ == nullptr) return true;
+  if (reputation_ == nullptr || visit.is_void) return true;
   while (progress_.edges < visit.edges.size()) {
     NEPHILA_TRY(const Admission admission,
                 reputation_->Add(visit.edges[progress_.edges]));
@@ -292,8 +312,10 @@ Result<size_t> Frontier::MoveReputation(size_t max_edges) {
 Result<size_t> Frontier::MoveBudget(size_t max_urls) {
   if (budget_ == nullptr) return 0;
   NEPHILA_TRY(size_t moved, budget_->Step(max_urls));
+  const robots::RobotsStats robots = robots_->stats();
   const bool wants = queues_->Unread(kReadyQueue) < wanted_ &&
-                     robots_->stats().waiting < kMostInRobots;
+                     robots.checking < std::max<uint64_t>(wanted_, kStepUrls) &&
+                     robots.waiting < kMostInRobots;
   if (wants && to_robots_.empty()) {
     NEPHILA_TRY(
         const size_t taken,
@@ -355,8 +377,8 @@ Result<size_t> Frontier::MoveParked(size_t max_urls) {
   size_t moved = 0;
   const WallTime now = parts_.clock.WallNow();
   std::vector<std::string> urls;
-  while (moved < max_urls && !due_slots_.empty() &&
-         due_slots_.begin()->opens <= now) {
+  while (moved < max_urls && to_robots_.size() < kStepUrls &&
+         !due_slots_.empty() && due_slots_.begin()->opens <= now) {
     const DueSlot slot = *due_slots_.begin();
     urls.clear();
     NEPHILA_TRY(const size_t count,
@@ -395,7 +417,8 @@ void Frontier::EndPlace(uint64_t place) {
 
 Result<size_t> Frontier::GivePages(const std::function<void(VisitPtr)>& give) {
   const size_t wanted = std::min<uint64_t>(wanted_, kStepUrls);
-  if (wanted == 0) return 0;
+  // Some may have to go back.
+  if (wanted == 0 || to_robots_.size() >= kStepUrls) return 0;
   std::vector<std::pair<uint64_t, std::string>> urls;
   NEPHILA_TRY(const size_t count,
               queues_->ReadAhead(kReadyQueue, wanted,
@@ -426,8 +449,14 @@ Result<VisitPtr> Frontier::MakeVisit(uint64_t place, std::string_view bytes) {
   // Rules of yesterday do not hold (RFC 9309 s2.4).
   const bool is_old =
       parts_.clock.WallNow() - url->checked > robots::kLongestUse;
-  if (is_over || is_old) {
-    if (!is_over) BackToRobots(url->record, url->budget);
+  const bool is_out = scope_.Refuses(*record).has_value();
+  if (is_over || is_old || is_out) {
+    if (!is_over && is_out) {
+      accounts_.politeness.Drop(0);
+      accounts_.politeness.Hold(-1);
+    } else if (!is_over) {
+      BackToRobots(url->record, url->budget);
+    }
     EndPlace(place);
     return VisitPtr();
   }

@@ -102,6 +102,11 @@ class Frontier {
   // Moves on what can be, some thousand URLs at most; visits go to `give`.
   // Returns whether anything was done.
   Result<bool> Step(const std::function<void(VisitPtr)>& give);
+  // The same without visits: for entries that are read again, before the first
+  // request is made, and at the end.
+  Result<bool> Absorb();
+  // With workers that have threads: until their passes have something.
+  Status Wait();
   // Step had nothing to do: makes stages that hold a batch flush it. Returns
   // whether something will come of it; with workers that have threads, by and
   // by.
@@ -119,6 +124,12 @@ class Frontier {
 
   // The last entry that was taken whole.
   uint64_t entry() const { return next_entry_ - 1; }
+  // Entries that have come and were not taken whole, and their bytes.
+  size_t arrived() const { return arrived_.size(); }
+  uint64_t arrived_bytes() const { return arrived_bytes_; }
+  bool is_mid_entry() const { return progress_.begun; }
+  // The last step found a stage full.
+  bool is_stuck() const { return is_stuck_; }
   size_t visits_out() const { return places_.open(); }
   const Accounts& accounts() const { return accounts_; }
   // All stages from `seeds` on, in the order of the path.
@@ -140,10 +151,12 @@ class Frontier {
     FinishedVisit visit;
     bool replayed = false;
   };
-  // How far the entry that is being taken is.
+  // How far the entry that is being taken is: the number of the next link of
+  // its page that was not taken, counted before anything is dropped, and how
+  // many edges.
   struct Progress {
     bool begun = false;
-    uint64_t links = 0;
+    uint64_t link = 0;
     uint64_t edges = 0;
   };
   struct PendingNote {
@@ -173,7 +186,7 @@ class Frontier {
   // False if a stage was full.
   Result<bool> TakeLinks(const FinishedVisit& visit, size_t* links);
   Result<bool> TakeEdges(const FinishedVisit& visit);
-  Result<bool> TakeLink(std::string_view record);
+  Result<bool> TakeLink(const item::UrlRecord& record);
 
   Status Park(const ParkedUrl& url);
   void BackToRobots(std::string_view record, uint64_t budget);
@@ -205,6 +218,8 @@ class Frontier {
   // Of the journal: what has come too early, and what is being taken.
   uint64_t next_entry_ = 1;
   std::map<uint64_t, Arrived> arrived_;
+  uint64_t arrived_bytes_ = 0;
+  bool is_stuck_ = false;
   Progress progress_;       // of next_entry_
   size_t link_offset_ = 0;  // in its links
 

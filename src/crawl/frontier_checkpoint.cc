@@ -1,4 +1,5 @@
 // The frontier on disk: its stages made, opened and committed.
+#include <algorithm>
 #include <utility>
 
 #include "base/bytes.h"
@@ -10,7 +11,7 @@ namespace {
 
 constexpr uint8_t kStateVersion = 1;
 // Requests of robots.txt that are out at once.
-constexpr uint64_t kMostRobotsOut = 10'000;
+constexpr int64_t kMostRobotsOut = 10'000;
 
 Result<std::string_view> Part(const ManifestParts& manifest,
                               std::string_view name) {
@@ -86,7 +87,8 @@ Status Frontier::MakeStages(const ManifestParts* manifest) {
   robots.suffixes = &parts_.suffixes;
   robots.memory_bytes = plan.robots;
   robots.disk_bytes = plan.robots_disk;
-  robots.max_requests = kMostRobotsOut;
+  robots.max_requests = static_cast<uint64_t>(std::clamp<int64_t>(
+      parts_.settings.politeness.max_urls / 4, 16, kMostRobotsOut));
   const std::string robots_dir = parts_.folder + "/robots";
   disk_queue::QueueSetOptions queues;
   queues.memory_bytes = plan.ready;
@@ -187,7 +189,7 @@ std::string Frontier::SaveState() const {
   writer.U8(kStateVersion);
   writer.Varint(next_entry_);
   writer.U8(progress_.begun ? 1 : 0);
-  writer.Varint(progress_.links);
+  writer.Varint(progress_.link);
   writer.Varint(progress_.edges);
   places_.Write(writer);
   writer.Varint(ended_places_.size());

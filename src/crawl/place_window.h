@@ -3,8 +3,8 @@
 // where the queue may forget them.
 //
 // In: places that were given out, that ended. Out: low; and both again from a
-// manifest. Threads: one. Memory: a bit for each place from low on, and what is
-// given out ends or is parked within minutes.
+// manifest. Threads: one. Memory: a byte for each place from low on, and what
+// is given out ends or is parked within minutes.
 #pragma once
 
 #include <cstdint>

@@ -90,6 +90,9 @@ struct FinishedVisit {
   uint64_t entry = 0;  // its number in the journal
   // It is no attempt: a seed, which is the one record of `links`.
   bool is_seed = false;
+  // As if it had not happened: what it archived was lost with the power, or it
+  // is no matter of the frontier.
+  bool is_void = false;
   item::FetchKind kind = item::FetchKind::kPage;
   std::string record;
   uint64_t place = 0;

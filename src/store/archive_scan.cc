@@ -19,11 +19,12 @@ bool EndsUnit(RecordType type) {
 
 class Scan {
  public:
-  Scan(WarcReader& reader, std::string filename)
-      : reader_(reader), filename_(std::move(filename)) {}
+  Scan(WarcReader& reader, std::string filename, uint64_t limit)
+      : reader_(reader), filename_(std::move(filename)), limit_(limit) {}
 
   Result<ArchiveScan> Run() {
     for (;;) {
+      if (!in_unit_ && result_.end >= limit_) return std::move(result_);
       NEPHILA_TRY(const ReadState state, reader_.Next());
       if (state == ReadState::kEnd) break;
       if (state != ReadState::kRecord) return Damaged();
@@ -56,6 +57,7 @@ class Scan {
     if (line) pending_.push_back(*std::move(line));
     in_unit_ = !EndsUnit(type);
     if (in_unit_) return true;
+    if (reader_.end() > limit_ && type != RecordType::kWarcinfo) return true;
     for (const CdxjLine& whole : pending_) result_.index.Add(whole);
     pending_.clear();
     result_.end = reader_.end();
@@ -64,6 +66,7 @@ class Scan {
 
   WarcReader& reader_;
   const std::string filename_;
+  const uint64_t limit_;
   ArchiveScan result_;
   std::vector<CdxjLine> pending_;  // of the unit that is being read
   bool in_unit_ = false;
@@ -72,9 +75,9 @@ class Scan {
 }  // namespace
 
 Result<ArchiveScan> ScanArchive(FileSystem& fs, const std::string& path,
-                                const std::string& filename) {
+                                const std::string& filename, uint64_t limit) {
   NEPHILA_TRY(auto reader, WarcReader::Open(fs, path));
-  return Scan(*reader, filename).Run();
+  return Scan(*reader, filename, limit).Run();
 }
 
 Result<bool> EnsureIndex(FileSystem& fs, const std::string& archive_path,

@@ -26,9 +26,11 @@ struct ArchiveScan {
   IndexBuilder index;       // of the whole units
 };
 
-// `filename` is what the index calls it. An error is one of the disk.
+// `filename` is what the index calls it. Units that end behind `limit` are as
+// if they were not there. An error is one of the disk.
 Result<ArchiveScan> ScanArchive(FileSystem& fs, const std::string& path,
-                                const std::string& filename);
+                                const std::string& filename,
+                                uint64_t limit = UINT64_MAX);
 
 // Makes sure that the CDXJ of a finished archive is what the archive says: if
 // it does not match, it is made anew, durably, and true is returned.

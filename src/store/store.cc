@@ -96,7 +96,8 @@ Result<std::unique_ptr<Store>> Store::OpenAt(
   std::optional<Position> place;
   if (checkpoint) place = checkpoint->archive;
   NEPHILA_TRY(auto writer,
-              WarcWriter::OpenAt(fs, clock, std::move(writer_options), place));
+              WarcWriter::OpenAt(fs, clock, std::move(writer_options), place,
+                                 options.keep));
   return std::unique_ptr<Store>(
       new Store(clock, std::move(options), std::move(writer), std::move(log)));
 }

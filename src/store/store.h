@@ -49,6 +49,9 @@ struct StoreOptions {
   uint32_t stream = 0;   // the number of this one among several
   // What warcinfo says: software, agent, operator, robots policy, settings.
   std::vector<std::pair<std::string, std::string>> info;
+  // The end of the last unit that anybody knows of: what stands behind it is
+  // cut. Nothing: all that is whole is kept.
+  std::optional<Position> keep = std::nullopt;
 };
 
 // What a checkpoint notes.

@@ -57,15 +57,16 @@ Result<Found> ListFiles(FileSystem& fs, const WarcWriterOptions& options) {
 
 Result<std::unique_ptr<WarcWriter>> WarcWriter::OpenAt(
     FileSystem& fs, const Clock& clock, WarcWriterOptions options,
-    std::optional<Position> checkpoint) {
+    std::optional<Position> checkpoint, std::optional<Position> keep) {
   NEPHILA_RETURN_IF_ERROR(EnsureDir(fs, options.folder));
   std::unique_ptr<WarcWriter> writer(
       new WarcWriter(fs, clock, std::move(options)));
-  NEPHILA_RETURN_IF_ERROR(writer->Recover(checkpoint));
+  NEPHILA_RETURN_IF_ERROR(writer->Recover(checkpoint, keep));
   return writer;
 }
 
-Status WarcWriter::Recover(std::optional<Position> checkpoint) {
+Status WarcWriter::Recover(std::optional<Position> checkpoint,
+                           std::optional<Position> keep) {
   const Position mark = checkpoint.value_or(Position{});
   NEPHILA_TRY(const Found found, ListFiles(fs_, options_));
   for (const std::string& name : found.leftovers) {
@@ -84,7 +85,7 @@ Status WarcWriter::Recover(std::optional<Position> checkpoint) {
         return Lost(PathOf(name.Text()) +
                     ": still open, though a later archive is there");
       }
-      NEPHILA_RETURN_IF_ERROR(Resume(name, checkpoint));
+      NEPHILA_RETURN_IF_ERROR(Resume(name, checkpoint, keep));
       continue;
     }
     NEPHILA_RETURN_IF_ERROR(CheckFinished(name, mark));
@@ -126,13 +127,17 @@ Status WarcWriter::NameAgain(const std::string& name) {
 }
 
 Status WarcWriter::Resume(const ArchiveName& name,
-                          std::optional<Position> checkpoint) {
+                          std::optional<Position> checkpoint,
+                          std::optional<Position> keep) {
   const std::string path = PathOf(name.Text());
   // An index from a try to finish the file; it will be made again.
   NEPHILA_RETURN_IF_ERROR(RemoveAll(fs_, PathOf(name.IndexText())));
-  NEPHILA_TRY(ArchiveScan scan, ScanArchive(fs_, path, name.FinalText()));
   const bool marked = checkpoint && checkpoint->serial == name.serial;
   const uint64_t durable = marked ? checkpoint->offset : 0;
+  uint64_t limit = UINT64_MAX;
+  if (keep) limit = keep->serial == name.serial ? keep->offset : 0;
+  NEPHILA_TRY(ArchiveScan scan, ScanArchive(fs_, path, name.FinalText(),
+                                            std::max(limit, durable)));
   if (scan.end < durable) {
     return Lost(fmt::format("{} (before byte {}, which a checkpoint has seen)",
                             scan.damage, durable));

@@ -93,9 +93,12 @@ class WarcWriter {
   // last whole unit. `checkpoint` is a position that was synced, or nothing for
   // a stream that has none. kCorruption if the files do not reach it. `fs` and
   // `clock` outlive this.
+  // `keep`: units of the open file behind it are cut though they are whole,
+  // since nobody knows of them; never below the checkpoint.
   static Result<std::unique_ptr<WarcWriter>> OpenAt(
       FileSystem& fs, const Clock& clock, WarcWriterOptions options,
-      std::optional<Position> checkpoint);
+      std::optional<Position> checkpoint,
+      std::optional<Position> keep = std::nullopt);
   // Leaves the file open: as after a crash, but Sync first is a good idea.
   ~WarcWriter();
   WarcWriter(const WarcWriter&) = delete;
@@ -120,12 +123,14 @@ class WarcWriter {
  private:
   WarcWriter(FileSystem& fs, const Clock& clock, WarcWriterOptions options);
 
-  Status Recover(std::optional<Position> checkpoint);
+  Status Recover(std::optional<Position> checkpoint,
+                 std::optional<Position> keep);
   Status NameAgain(const std::string& name);
   // A file that has its name: whole, with an index, and long enough.
   Status CheckFinished(const ArchiveName& name, Position mark);
   // Takes up the file that was still open.
-  Status Resume(const ArchiveName& name, std::optional<Position> checkpoint);
+  Status Resume(const ArchiveName& name, std::optional<Position> checkpoint,
+                std::optional<Position> keep);
 
   Status BeginFile();
   Status WriteWarcinfo();
