@@ -151,8 +151,8 @@ class Crawl {
   void AskInFlight();
   void FinishArchives();
   // Runs `function` on the thread of each downloader, then `done` here, once.
-  void OnDownloaders(std::function<void(CrawlThread&)> function,
-                     std::function<void()> done);
+  void OnDownloaders(const std::function<void(CrawlThread&)>& function,
+                     const std::function<void()>& done);
 
   void SyncIfDue();
   void BeginCheckpointIfDue();
@@ -191,7 +191,7 @@ class Crawl {
   MonoTime drain_until_{};
   MonoTime next_checkpoint_{};
   MonoTime next_sync_{};
-  std::optional<Checkpoint> checkpoint_;
+  std::unique_ptr<Checkpoint> checkpoint_;
   uint64_t manifest_entry_ = 0;  // of the last manifest
   uint64_t next_manifest_ = 1;
   std::atomic<size_t> in_flight_{0};  // for those who look

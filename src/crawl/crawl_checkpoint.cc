@@ -90,7 +90,7 @@ void Crawl::SyncIfDue() {
   if (parts_.clock.Now() < next_sync_) return;
   next_sync_ = parts_.clock.Now() + parts_.settings.crawl.sync_interval;
   // A checkpoint does it too.
-  if (checkpoint_ || phase_ != Phase::kRunning) return;
+  if (checkpoint_ != nullptr || phase_ != Phase::kRunning) return;
   OnDownloaders(
       [this](CrawlThread& thread) {
         if (auto position = thread.downloader->Sync(); !position) {
@@ -104,7 +104,7 @@ void Crawl::SyncIfDue() {
 
 void Crawl::BeginCheckpointIfDue() {
   // Between two entries, unless a stage needs a commit to go on.
-  if (parts_.clock.Now() < next_checkpoint_ || checkpoint_ ||
+  if (parts_.clock.Now() < next_checkpoint_ || checkpoint_ != nullptr ||
       phase_ != Phase::kRunning ||
       (frontier_->is_mid_entry() && !frontier_->is_stuck())) {
     return;
@@ -113,7 +113,7 @@ void Crawl::BeginCheckpointIfDue() {
 }
 
 Status Crawl::BeginCheckpoint() {
-  checkpoint_.emplace();
+  checkpoint_ = std::make_unique<Checkpoint>();
   checkpoint_->manifest.number = next_manifest_++;
   checkpoint_->entry = frontier_->entry();
   NEPHILA_TRY(checkpoint_->manifest.parts, frontier_->BeginCheckpoint());
@@ -141,7 +141,7 @@ Status Crawl::BeginCheckpoint() {
 }
 
 Status Crawl::CheckpointNow() {
-  checkpoint_.emplace();
+  checkpoint_ = std::make_unique<Checkpoint>();
   checkpoint_->manifest.number = next_manifest_++;
   checkpoint_->entry = frontier_->entry();
   NEPHILA_TRY(checkpoint_->manifest.parts, frontier_->BeginCheckpoint());

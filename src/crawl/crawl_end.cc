@@ -52,7 +52,7 @@ Result<std::optional<CrawlEnd>> Crawl::StepEnd() {
       return std::optional<CrawlEnd>();
     case Phase::kLast: {
       // One that was under way is ended first.
-      if (checkpoint_) return std::optional<CrawlEnd>();
+      if (checkpoint_ != nullptr) return std::optional<CrawlEnd>();
       // What has ended is counted; it is in the journal in any case.
       if (frontier_->arrived() > 0 && stops_ < 2) {
         NEPHILA_TRY(const bool moved, frontier_->Absorb());
@@ -63,7 +63,7 @@ Result<std::optional<CrawlEnd>> Crawl::StepEnd() {
       return std::optional<CrawlEnd>();
     }
     case Phase::kEnded:
-      if (checkpoint_) return std::optional<CrawlEnd>();
+      if (checkpoint_ != nullptr) return std::optional<CrawlEnd>();
       return end_;
   }
   return std::optional<CrawlEnd>();
@@ -105,8 +105,8 @@ void Crawl::FinishArchives() {
       [this] { phase_ = Phase::kLast; });
 }
 
-void Crawl::OnDownloaders(std::function<void(CrawlThread&)> function,
-                          std::function<void()> done) {
+void Crawl::OnDownloaders(const std::function<void(CrawlThread&)>& function,
+                          const std::function<void()>& done) {
   auto missing = std::make_shared<size_t>(threads_.size());
   for (auto& thread : threads_) {
     CrawlThread& one = *thread;

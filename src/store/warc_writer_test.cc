@@ -268,6 +268,33 @@ TEST_F(WarcWriterTest, AUnitThatIsNotWholeIsCutOff) {
   EXPECT_EQ(Open(first)->position().offset, whole.size());
 }
 
+TEST_F(WarcWriterTest, UnitsThatNobodyKnowsOfAreCutOff) {
+  Position ends[3];
+  std::string path;
+  {
+    const auto writer = Open();
+    for (Position& end : ends) {
+      Write(*writer, TestPage("http://example.com/"));
+      end = writer->position();
+    }
+    path = ArchivePaths(fs_, "archive").at(0);
+  }
+  fs_.KillProcess();
+  const auto open = [this](Position checkpoint, Position keep) {
+    return Must(WarcWriter::OpenAt(fs_, clock_, options_, checkpoint, keep))
+        ->position();
+  };
+  // Never below the checkpoint.
+  EXPECT_EQ(open(ends[1], ends[0]), ends[1]);
+  EXPECT_EQ(Get(fs_, path).size(), ends[1].offset);
+  EXPECT_EQ(open(ends[0], ends[0]), ends[0]);
+  EXPECT_EQ(Get(fs_, path).size(), ends[0].offset);
+  // The index is that of what is left.
+  const auto writer = Open(ends[0]);
+  MustDo(writer->Finish());
+  EXPECT_EQ(ReadOnly().size(), 4U);  // warcinfo, and three of a unit
+}
+
 TEST_F(WarcWriterTest, NeverCutsWhatACheckpointHasSeen) {
   Position end;
   std::string path;
