@@ -181,10 +181,8 @@ class GrowingCrawl {
   const uint64_t max_queues_;
   FileSystem& fs_;
   const std::string dir_;
-  // A clock that stands still: passes cost nothing and are begun with each
-  // queue. That, and no threads, make a run the same each time.
-  ManualClock clock_;
-  Workers workers_{0};
+  RealClock clock_;
+  Workers workers_{1};
   Random random_{1};
   std::unique_ptr<Budget> budget_;
   std::string record_;

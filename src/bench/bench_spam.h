@@ -14,9 +14,9 @@ struct BenchSpamOptions {
   uint64_t pages = 200'000;
   int64_t hosts = 200'000;  // good ones; their domains are about a third
   std::vector<uint64_t> rings = {1, 500};
-  uint64_t seeds = 100;       // home pages of the best known domains
-  int64_t entries = 20;       // good pages of a thousand that link to a farm
-  uint64_t spam_links = 100;  // of a spam page; a good one has 59
+  uint64_t seeds = 10;       // home pages of the best known domains
+  int64_t entries = 10;      // good pages of a thousand that link to a farm
+  uint64_t spam_links = 80;  // of a spam page; a good one has 59
   std::string top_k = "0.0111%";  // 10 000 of 89.7 million, as in the paper
   std::string directory;          // where to work; empty: here
   bool json = false;

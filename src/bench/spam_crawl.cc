@@ -119,7 +119,6 @@ class Budgeted final : public CrawlFrontier {
   Result<std::vector<SpamPage>> Take(size_t max_pages) override {
     std::vector<SpamPage> pages;
     for (;;) {
-      NEPHILA_RETURN_IF_ERROR(FlushOnceAQueue());
       NEPHILA_TRY(const size_t moved, Pump());
       NEPHILA_TRY(const size_t taken,
                   budget_->Take(max_pages, [&](const budget::BudgetedUrl& url) {
@@ -147,18 +146,6 @@ class Budgeted final : public CrawlFrontier {
   }
 
  private:
-  // On a clock that stands still passes cost nothing, as they nearly do in a
-  // crawl of this size that waits for real servers.
-  Status FlushOnceAQueue() {
-    const uint64_t current = budget_->stats().current;
-    if (current == queue_) return {};
-    queue_ = current;
-    NEPHILA_TRY(const bool urls, seen_->RunDry());
-    NEPHILA_TRY(const bool edges, reputation_->RunDry());
-    static_cast<void>(urls || edges);
-    return {};
-  }
-
   // Everything that is ready moves one stage on.
   Result<size_t> Pump() {
     NEPHILA_TRY(const size_t new_urls, seen_->Step(
@@ -208,13 +195,13 @@ class Budgeted final : public CrawlFrontier {
 
   const SpamWeb& web_;
   FileSystem& fs_;
+  // No time and no threads: a run is the same each time.
   ManualClock clock_;
-  Workers workers_{0};  // so that a run is the same each time
+  Workers workers_{0};
   reputation::PairAggregator pairs_{1024};
   std::unique_ptr<seen::Seen> seen_;
   std::unique_ptr<reputation::Reputation> reputation_;
   std::unique_ptr<budget::Budget> budget_;
-  uint64_t queue_ = 0;
   uint64_t dry_turns_ = 0;
 };
 

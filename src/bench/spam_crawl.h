@@ -50,7 +50,7 @@ struct SpamCrawlResult {
 };
 
 struct SpamCrawlOptions {
-  uint64_t seeds = 100;     // home pages of the best known domains
+  uint64_t seeds = 10;      // home pages of the best known domains
   uint64_t pages = 0;       // ends after so many
   uint64_t good_pages = 0;  // or, if this is not 0, after so many good ones
 };

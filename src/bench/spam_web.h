@@ -30,10 +30,10 @@ struct SpamPage {
 };
 
 struct SpamWebOptions {
-  int64_t hosts = 200'000;    // good ones
-  uint64_t ring = 1;          // domains that link to each other
-  int64_t entries = 20;       // good pages of a thousand that link to a farm
-  uint64_t spam_links = 100;  // of a spam page; a good one has 59
+  int64_t hosts = 200'000;   // good ones
+  uint64_t ring = 1;         // domains that link to each other
+  int64_t entries = 10;      // good pages of a thousand that link to a farm
+  uint64_t spam_links = 80;  // of a spam page; a good one has 59
   bool with_spam = true;
   int64_t seed = 1;
 };

@@ -316,16 +316,6 @@ nanoseconds Budget::QueueTime() const {
              : std::max(queue_time_, context_.clock.Now() - queue_began_);
 }
 
-// What gathers in the Drum belongs into the next queues. If it came only with a
-// full batch, those would have nothing but the URLs of domains that have far
-// more than their budget, which were put there before: spam, mostly.
-Status Budget::FlushBeforePassing() {
-  if (in_drum_ == 0 || PassIsOn()) return {};
-  NEPHILA_TRY(const bool is_on, drum_->FlushIfCheap());
-  static_cast<void>(is_on);
-  return {};
-}
-
 Status Budget::Advance() {
   // What has a queue and is not in it yet would be passed.
   while (placed_.empty() &&
@@ -333,7 +323,6 @@ Status Budget::Advance() {
     NEPHILA_RETURN_IF_ERROR(EndSplitIfOver());
     // An idle crawl does not spin.
     if (in_queues_ == 0 && in_failed_ == 0 && rounds_.split_left() == 0) break;
-    NEPHILA_RETURN_IF_ERROR(FlushBeforePassing());
     if (!Rounds::MayPass(rounds_.current(), PassIsOn(), pass_begun_at_)) break;
     if (rounds_.AtRoundEnd() && in_failed_ > 0) {
       rounds_.BeginSplit(static_cast<uint64_t>(options_.settings.max_queues));

@@ -153,7 +153,6 @@ class Budget {
   Result<size_t> SplitStep(size_t max_urls);
   Status ReadFailed(size_t max_urls);
   Status EndSplitIfOver();
-  Status FlushBeforePassing();
   // Goes on to the next queue that has URLs, as far as may be.
   Status Advance();
   bool PassIsOn();

@@ -254,20 +254,6 @@ TEST_F(BudgetTest, DamagedCommitsAreRefused) {
   }
 }
 
-// It comes in the next queue but one, not behind all that a farm has put into
-// the window.
-TEST_F(BudgetTest, WhatGathersGetsItsQueueBeforeTheCurrentOneIsLeft) {
-  Create(SmallOptions(16, 64));
-  AddMany(1, 40);
-  Settle();
-  EXPECT_EQ(Take(2).size(), 2U);
-  Add({2, 0, 0});
-  const std::vector<TestUrl> rest = Drain();
-  ASSERT_EQ(rest.size(), 39U);
-  const auto place = std::find(rest.begin(), rest.end(), TestUrl{2, 0, 0});
-  EXPECT_LE(place - rest.begin(), 7);
-}
-
 TEST_F(BudgetTest, ACommitWithLessThanTheQueuesHaveIsRefused) {
   Create(SmallOptions(2, 64));
   AddMany(1, 10);

@@ -145,8 +145,6 @@ void ModelBeast::Advance() {
   while (numbered_[current_].empty()) {
     EndSplitIfOver();
     if (InQueues() == 0 && InFailed() == 0 && split_left_ == 0) return;
-    // On a clock that stands still passes are cheap.
-    if (!pass_is_on_ && InDrum() > 0) BeginPass();
     if (pass_is_on_ && pass_begun_at_ < current_) return;
     if (round_left_ == 1 && !split_is_on_ && !failed_.empty()) {
       split_is_on_ = true;
