@@ -6,20 +6,20 @@
 //   Out: URLs that robots.txt allows, each once, with what is known of the
 //       host; robots.txt files to be fetched, each once until its fetch ended
 //   Drop: denied; unreachable (robots.unreachable_attempts)
-//   Disk: cache/ and requested/ (Drums), queues/ (a QueueSet), rules/ (a log);
+//   Disk: cache/ (a Drum), queues/ (a QueueSet), rules/ (a log);
 //       docs/formats/robots-cache.md
 //   Threads: one; FinishCommit may run on another, as of a Drum
-//   Cost: that of two Drums; memory is that of the options
+//   Cost: that of a Drum; memory is that of the options
 //
 // A URL meets the record of its origin (scheme, host, port) in a pass of
 // RobotsCache. Known: it goes on, or is dropped. Unknown or expired: it goes
-// to the end of Q_R, and its origin through RobotsRequested; an origin that
-// nobody asked for yet goes to Q_D, from where TakeRequests hands it on. Q_R is
-// read again as far as the fetches that its URLs wait for have ended, so a URL
-// makes one cycle. Every fetch ends in a record, if only "unreachable until t":
-// URLs of such an origin are parked by the time at which it is asked again
-// (parking.h), and then go through Q_R. A record that is soon to expire is
-// asked for while URLs still pass.
+// to the end of Q_R, and the first such URL marks the record (the mark is what
+// the paper has RobotsRequested for) and puts its origin into Q_D, from where
+// TakeRequests hands it on. Q_R is read again as far as the fetches that its
+// URLs wait for have ended, so a URL makes one cycle. Every fetch ends in a
+// record, if only "unreachable until t": URLs of such an origin are parked by
+// the time at which it is asked again (parking.h), and then go through Q_R. A
+// record that is soon to expire is asked for while URLs still pass.
 //
 // Steps, none of which waits: Add, Step, TakeRequests, RobotsEnded; RunDry
 // when the stage behind has nothing to do, so that a small crawl need not wait
@@ -69,9 +69,9 @@ struct RobotsStageOptions {
   uint64_t seed = 0;  // of the job's keys
   // The job's list, for the domain of an origin. Not null; outlives the stage.
   const url::PublicSuffixList* suffixes = nullptr;
-  // All of the stage: both Drums, queues, rules that are looked at.
+  // All of the stage: its Drum, queues, rules that are looked at.
   uint64_t memory_bytes = uint64_t{64} << 20;
-  // For batches of the Drums, and for long rules; queues and records come on
+  // For batches of the Drum, and for long rules; queues and records come on
   // top.
   uint64_t disk_bytes = uint64_t{1} << 30;
   // Requests that are handed on before the oldest of them has ended.
@@ -147,7 +147,6 @@ struct RobotsStats {
   uint64_t damaged_rules = 0;  // in the log of long rules, found by a URL
   uint64_t rules_log_bytes = 0;
   drum::DrumStats cache;
-  drum::DrumStats requested_store;
   disk_queue::QueueSetStats queues;
 };
 

@@ -3,13 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "base/clock.h"
-#include "base/memory_file_system.h"
-#include "base/workers.h"
+#include "robots/robots_fixture_testing.h"
 #include "robots/robots_stage_testing.h"
 
 namespace nephila::robots {
@@ -20,83 +18,6 @@ using std::chrono::hours;
 using std::chrono::milliseconds;
 using std::chrono::minutes;
 using std::chrono::seconds;
-
-class RobotsStageTest : public ::testing::Test {
- protected:
-  void SetUp() override { Make(SmallStage()); }
-
-  void Make(RobotsStageOptions options) {
-    options_ = options;
-    dir_ += "x";
-    auto stage = RobotsStage::Create({fs_, clock_, workers_}, dir_, options_);
-    ASSERT_TRUE(stage.has_value()) << stage.error().message;
-    stage_ = *std::move(stage);
-  }
-  void AddUrl(uint64_t origin, uint64_t number, bool is_private = false) {
-    AddRecord(EncodeUrl(origin, number, is_private));
-  }
-  void AddRecord(const std::string& record) {
-    const auto added = stage_->Add(record, 10);
-    ASSERT_TRUE(added.has_value()) << added.error().message;
-    ASSERT_EQ(*added, Admission::kTaken);
-  }
-  // What comes out now, by number.
-  std::vector<uint64_t> Run() {
-    taken_.clear();
-    EXPECT_TRUE(RunUntilDry(*stage_, taken_));
-    EXPECT_EQ(stage_->account().Imbalance(), 0);
-    const RobotsStats stats = stage_->stats();
-    EXPECT_EQ(
-        static_cast<int64_t>(stats.checking + stats.waiting + stats.parked),
-        stage_->account().Totals().held);
-    std::vector<uint64_t> numbers;
-    for (const Taken& url : taken_) numbers.push_back(url.number);
-    return numbers;
-  }
-  void End(const RobotsEnd& end) {
-    const Status ended = stage_->RobotsEnded(end);
-    ASSERT_TRUE(ended.has_value()) << ended.error().message;
-  }
-  void Good(uint64_t origin, const std::string& rules = PrivateRules()) {
-    End(GoodEnd(OriginText(origin), rules, clock_.WallNow()));
-  }
-  void Fail(uint64_t origin) {
-    End(NetworkEnd(OriginText(origin), clock_.WallNow()));
-  }
-  // The one request that is there.
-  void ExpectRequest(uint64_t origin) {
-    EXPECT_EQ(TakeAll(*stage_), std::vector{OriginText(origin)});
-  }
-  void ExpectNoRequest() {
-    EXPECT_EQ(TakeAll(*stage_), std::vector<std::string>());
-  }
-  uint64_t Dropped(DropReason reason) {
-    return stage_->account().Totals().dropped[static_cast<size_t>(reason)];
-  }
-  std::string Commit() {
-    const auto commit = stage_->BeginCommit();
-    EXPECT_TRUE(commit.has_value());
-    EXPECT_TRUE(stage_->FinishCommit().has_value());
-    return *commit;
-  }
-  void Reopen(const std::string& commit) {
-    stage_.reset();
-    auto stage =
-        RobotsStage::Open({fs_, clock_, workers_}, dir_, options_, commit);
-    ASSERT_TRUE(stage.has_value()) << stage.error().message;
-    stage_ = *std::move(stage);
-  }
-
-  MemoryFileSystem fs_;
-  ManualClock clock_;
-  Workers workers_{0};
-  std::string dir_ = "robots";
-  RobotsStageOptions options_;
-  std::unique_ptr<RobotsStage> stage_;
-  std::vector<Taken> taken_;
-};
-
-using Numbers = std::vector<uint64_t>;
 
 // No step waits for anything but the one before it.
 TEST_F(RobotsStageTest, OneUrlOfOneHostTakesAHandfulOfSteps) {
@@ -426,72 +347,6 @@ TEST_F(RobotsStageTest, RetryAfterLengthensTheWaitForRobotsTxt) {
   ExpectRequest(4);
 }
 
-TEST_F(RobotsStageTest, LongRulesAreMatchedFromTheLog) {
-  AddUrl(1, 1);
-  AddUrl(1, 2, true);
-  Run();
-  ExpectRequest(1);
-  const std::string rules = LongPrivateRules();
-  ASSERT_GT(rules.size(), size_t{4} << 10);
-  Good(1, rules);
-  EXPECT_EQ(Run(), Numbers{1});
-  EXPECT_EQ(Dropped(DropReason::kDenied), 1U);
-  EXPECT_GT(stage_->stats().rules_log_bytes, rules.size());
-  const std::string commit = Commit();
-  AddUrl(1, 3);
-  AddUrl(1, 4, true);
-  EXPECT_EQ(Run(), Numbers{3});
-  Reopen(commit);
-  AddUrl(1, 5);
-  AddUrl(1, 6, true);
-  EXPECT_EQ(Run(), Numbers{5});
-}
-
-// Wherever a byte of the log is flipped, robots.txt is fetched again.
-TEST_F(RobotsStageTest, DamagedRulesAreAskedForAgain) {
-  const std::string rules = LongPrivateRules();
-  Good(1, rules);
-  const std::string path = dir_ + "/rules/rules-00000001";
-  for (const uint64_t at : {0U, 5U, 11U, 12U, 700U, 5000U}) {
-    const std::string commit = Commit();
-    const uint64_t damaged = stage_->stats().damaged_rules;
-    const uint64_t size = stage_->stats().rules_log_bytes;
-    auto file = fs_.Open(path, OpenMode::kReadWrite);
-    ASSERT_TRUE(file.has_value());
-    // The last rules are those of the record.
-    const uint64_t offset = size - rules.size() - 12 + at;
-    std::byte byte{};
-    ASSERT_TRUE((*file)->ReadExact(offset, {&byte, 1}).has_value());
-    byte ^= std::byte{16};
-    ASSERT_TRUE((*file)->Write(offset, {&byte, 1}).has_value());
-    Reopen(commit);  // or they would be matched in memory
-    AddUrl(1, 1);
-    AddUrl(1, 2);
-    AddUrl(1, 3, true);
-    EXPECT_EQ(Run(), Numbers());
-    EXPECT_EQ(stage_->stats().damaged_rules, damaged + 3);
-    ExpectRequest(1);
-    Good(1, rules);
-    EXPECT_EQ(Run(), (Numbers{1, 2}));
-    ExpectNoRequest();
-  }
-  EXPECT_EQ(stage_->stats().most_cycles, 1U);
-}
-
-// A damaged copy is none: without reach nothing is allowed.
-TEST_F(RobotsStageTest, DamagedRulesAreNotKeptWhileUnreachable) {
-  Good(1, LongPrivateRules());
-  const std::string commit = Commit();
-  ASSERT_TRUE(fs_.Remove(dir_ + "/rules/rules-00000001").has_value());
-  Reopen(commit);
-  AddUrl(1, 1);
-  Run();
-  ExpectRequest(1);
-  Fail(1);
-  EXPECT_EQ(Run(), Numbers());
-  EXPECT_EQ(stage_->stats().parked, 1U);
-}
-
 // Those of a site that answers need not wait for one that does not.
 TEST_F(RobotsStageTest, InASmallCrawlNoSiteWaitsForAnother) {
   for (uint64_t i = 0; i < 12; ++i) AddUrl(4 + i % 3, i);
@@ -508,83 +363,6 @@ TEST_F(RobotsStageTest, InASmallCrawlNoSiteWaitsForAnother) {
   EXPECT_EQ(stage_->stats().cycled_once, 12U);
 }
 
-TEST_F(RobotsStageTest, ACommitIsExactlyWhatItWas) {
-  AddUrl(4, 1);
-  AddUrl(5, 2);
-  AddUrl(6, 3);
-  Run();
-  EXPECT_EQ(TakeAll(*stage_).size(), 3U);
-  Good(5);
-  Fail(6);
-  const std::string commit = Commit();
-  for (int i = 0; i < 3; ++i) {
-    // What had not ended is asked for again, and only that.
-    Reopen(commit);
-    Run();
-    ExpectRequest(4);
-    Run();
-    EXPECT_EQ(stage_->stats().parked, 1U);
-    EXPECT_EQ(stage_->stats().waiting, 1U);
-    Good(4);
-    Run();
-    EXPECT_EQ(stage_->account().Totals().out, 2U);
-  }
-}
-
-// After a restart ends come from the journal before the requests do.
-TEST_F(RobotsStageTest, AnEndThatIsToldAgainIsNotRequested) {
-  AddUrl(4, 1);
-  Run();
-  const std::string commit = Commit();
-  ExpectRequest(4);
-  Good(4);
-  Run();
-  Reopen(commit);
-  Good(4);
-  // It may be told before the state that is gone on from knew of the URL.
-  Good(5);
-  const std::string again = Commit();
-  ExpectNoRequest();
-  EXPECT_EQ(Run(), Numbers{1});
-  AddUrl(5, 2);
-  EXPECT_EQ(Run(), Numbers{2});
-  ExpectNoRequest();
-  // The same through another stop.
-  Reopen(again);
-  ExpectNoRequest();
-  EXPECT_EQ(Run(), Numbers{1});
-  // A day later it is asked for as ever.
-  clock_.Advance(hours(25));
-  AddUrl(5, 3);
-  Run();
-  ExpectRequest(5);
-}
-
-TEST_F(RobotsStageTest, AClockThatIsSetBackDoesNotStopTheCrawl) {
-  clock_.StepWall(hours(24 * 365));
-  Good(4);
-  AddUrl(5, 1);
-  Run();
-  ExpectRequest(5);
-  Fail(5);
-  Run();
-  EXPECT_EQ(stage_->stats().parked, 1U);
-  clock_.StepWall(-hours(24 * 365));
-  AddUrl(4, 2);
-  EXPECT_EQ(Run(), Numbers());
-  EXPECT_EQ(TakeAll(*stage_), (std::vector{OriginText(4), OriginText(5)}));
-  Good(4);
-  Good(5);
-  EXPECT_EQ(Run().size(), 2U);
-}
-
-TEST_F(RobotsStageTest, APassOverRecordsAloneEndsByItself) {
-  Good(4);
-  ASSERT_TRUE(stage_->Flush().has_value());
-  AddUrl(4, 1);
-  EXPECT_EQ(Run(), Numbers{1});
-}
-
 TEST_F(RobotsStageTest, WhatIsNoOriginOrNoRulesIsRefused) {
   EXPECT_FALSE(stage_->Add("junk", 1).has_value());
   EXPECT_FALSE(stage_->Add(EncodeText("ftp://a.test/"), 1).has_value());
@@ -596,24 +374,6 @@ TEST_F(RobotsStageTest, WhatIsNoOriginOrNoRulesIsRefused) {
   EXPECT_FALSE(stage_->NoteHost("a.test", {}, 0, 0).has_value());
   EXPECT_TRUE(stage_->IsEmpty());
   EXPECT_EQ(stage_->account().Totals().in, 0U);
-}
-
-TEST_F(RobotsStageTest, DamagedCommitsAreRefused) {
-  AddUrl(4, 1);
-  Run();
-  const std::string commit = Commit();
-  stage_.reset();
-  for (size_t size = 0; size < commit.size(); ++size) {
-    const auto cut = RobotsStage::Open({fs_, clock_, workers_}, dir_, options_,
-                                       commit.substr(0, size));
-    EXPECT_FALSE(cut.has_value()) << size;
-  }
-  std::string later = commit;
-  later[0] = 9;
-  const auto opened =
-      RobotsStage::Open({fs_, clock_, workers_}, dir_, options_, later);
-  ASSERT_FALSE(opened.has_value());
-  EXPECT_EQ(opened.error().code, ErrorCode::kUnsupported);
 }
 
 }  // namespace
