@@ -11,6 +11,13 @@
 #include "base/text.h"
 
 namespace nephila::cli {
+namespace {
+
+ExitCode CodeOf(const Error& error) {
+  return error.code == ErrorCode::kInvalidArgument ? kUsage : kFailed;
+}
+
+}  // namespace
 
 Program::Program(const std::string& name, const std::string& doc,
                  const std::string& note)
@@ -111,14 +118,13 @@ int Program::Run(std::vector<std::string> arguments) {
   }
   if (prepare_) {
     if (Status status = prepare_(&setup_options_); !status) {
-      return Fail(status.error().message, kFailed);
+      return Fail(status.error().message, CodeOf(status.error()));
     }
   }
   auto setup = LoadSetup(setup_options_);
   if (!setup) return Fail(setup.error().message, kBadSettings);
   if (Status status = chosen_.verb(*setup); !status) {
-    bool usage = status.error().code == ErrorCode::kInvalidArgument;
-    return Fail(status.error().message, usage ? kUsage : kFailed);
+    return Fail(status.error().message, CodeOf(status.error()));
   }
   return CheckOutput(kSuccess);
 }

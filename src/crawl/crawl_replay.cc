@@ -183,14 +183,17 @@ Result<std::vector<std::optional<store::Position>>> Crawl::KnownEnds(
 }
 
 // A job that was stopped before its first checkpoint: what its stages have
-// written is not named by anything, and all of it is in the journal.
+// written is not named by anything, and all of it is in the journal. Their
+// folders stay: this may be stopped too, and a job without them is damaged.
 Status Crawl::ClearStages() {
   for (const std::string_view stage :
        {job::kSeenDir, job::kReputationDir, job::kBudgetDir, job::kRobotsDir,
         job::kReadyDir}) {
     const std::string path = parts_.folder.Path(stage);
-    NEPHILA_RETURN_IF_ERROR(RemoveAll(parts_.fs, path));
-    NEPHILA_RETURN_IF_ERROR(parts_.fs.MakeDir(path));
+    NEPHILA_TRY(const auto entries, parts_.fs.List(path));
+    for (const DirEntry& entry : entries) {
+      NEPHILA_RETURN_IF_ERROR(RemoveAll(parts_.fs, path + "/" + entry.name));
+    }
   }
   return {};
 }

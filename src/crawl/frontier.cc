@@ -232,6 +232,9 @@ Status Frontier::EndRobots(const FinishedVisit& visit) {
   end.rules = visit.rules;
   end.crawl_delay = visit.robots_delay;
   end.when = visit.when;
+  // The file itself was a contact: the first page waits as all others do, even
+  // if politeness has forgotten by then when that was.
+  if (visit.robots_delay) end.not_before = visit.when + *visit.robots_delay;
   return robots_->RobotsEnded(end);
 }
 

@@ -77,6 +77,10 @@ Unexpected<Error> HoldsOther(const std::string& dir, const std::string& name) {
                   dir, config::Printable(name))});
 }
 
+Unexpected<Error> NoJob(const std::string& dir) {
+  return Unexpected(Error{ErrorCode::kNotFound, dir + ": there is no job"});
+}
+
 // Who holds the lock, as it says itself.
 std::string Holder(FileSystem& fs, const std::string& path) {
   const auto text = ReadWholeFile(fs, path, kMostLockBytes);
@@ -102,9 +106,10 @@ Result<JobState> JobFolder::Look(FileSystem& fs, const std::string& dir) {
 
 Result<JobFile> JobFolder::Read(FileSystem& fs, const std::string& dir) {
   const std::string path = Join(dir, kJobFileName);
-  NEPHILA_TRY(const std::string text,
-              ReadWholeFile(fs, path, config::kMaxTomlBytes));
-  return ReadJobFile(text, path);
+  const auto text = ReadWholeFile(fs, path, config::kMaxTomlBytes);
+  if (!text && text.error().code == ErrorCode::kNotFound) return NoJob(dir);
+  if (!text) return Unexpected(text.error());
+  return ReadJobFile(*text, path);
 }
 
 Result<std::unique_ptr<JobFolder>> JobFolder::Create(
@@ -131,9 +136,7 @@ Result<std::unique_ptr<JobFolder>> JobFolder::Open(FileSystem& fs,
                                                    const JobRequest& request) {
   NEPHILA_TRY(const Found found, LookAt(fs, dir));
   if (found.state == JobState::kOther) return HoldsOther(dir, found.other);
-  if (found.state == JobState::kNone) {
-    return Unexpected(Error{ErrorCode::kNotFound, dir + ": there is no job"});
-  }
+  if (found.state == JobState::kNone) return NoJob(dir);
   std::unique_ptr<JobFolder> job(new JobFolder(fs, dir));
   NEPHILA_RETURN_IF_ERROR(job->TakeLock(request.process_id));
   NEPHILA_RETURN_IF_ERROR(job->Load(request));
