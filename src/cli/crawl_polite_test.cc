@@ -1,0 +1,272 @@
+// `nephila crawl` is never early, and never late without need: by the log of
+// the servers.
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "cli/crawl_cmd_testing.h"
+
+namespace nephila::cli {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+std::vector<std::string> Delays(std::string_view host,
+                                std::string_view server) {
+  return {"--set", fmt::format("politeness.host_delay={}", host),
+          "--set", fmt::format("politeness.host_delay_floor={}", host),
+          "--set", fmt::format("politeness.server_delay={}", server),
+          "--set", fmt::format("politeness.server_delay_floor={}", server)};
+}
+
+class CrawlPoliteTest : public CrawlCmdTest {
+ protected:
+  // Pages of which each is archived once, and no other.
+  void ExpectSomeOf(const PageCounts& expected) {
+    for (const auto& [url, count] : Archived()) {
+      EXPECT_TRUE(expected.contains(url)) << url;
+      EXPECT_EQ(count, 1) << url;
+    }
+  }
+  PageCounts AllReachable() {
+    return Reachable(
+        Seeds(web_->site().web().pld_count()),
+        [](std::string_view) { return true; }, 1);
+  }
+};
+
+// Accepts are logged by a thread that has to be woken: on a busy machine a
+// contact may be logged late and the next one in time.
+constexpr milliseconds kLate{60};
+
+TEST_F(CrawlPoliteTest, ThousandsOfHostsShareAddresses) {
+  Serve(R"(
+[web]
+hosts = 3000
+addresses = 100
+pages_per_host = 4
+largest_site = 20
+page_bytes = 1500
+robots_permille = 300
+)");
+  std::vector<std::string> args = Delays("600ms", "100ms");
+  args.insert(args.end(),
+              {"--profile", "broad", "--seeds", SeedFile(AllHosts()),
+               "--max-time", "5s", "--quiet"});
+  const Ended ended = Crawl(args);
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_TRUE(ended.out.starts_with("max-time: ")) << ended.out;
+  sim::PolitenessRules rules;
+  rules.host_delay = milliseconds(600);
+  rules.server_delay = milliseconds(100);
+  rules.tolerance = kLate;
+  rules.server_in_flight = 8;
+  const sim::PolitenessReport report = CheckPolite(rules);
+  EXPECT_GT(report.addresses, 50U);
+  EXPECT_GT(report.hosts, 500U / kSlowness);
+  EXPECT_GT(report.requests, 800U / kSlowness);
+  ExpectLaw(JobStatus(), /*over=*/false);
+}
+
+// Every host is parked between any two of its pages; and the run is stopped
+// and continued, which is a contact with everybody.
+TEST_F(CrawlPoliteTest, HostsThatAreParkedComeBackWithTheirClocks) {
+  Serve(R"(
+[web]
+hosts = 40
+addresses = 4
+pages_per_host = 4
+largest_site = 20
+page_bytes = 1500
+)");
+  std::vector<std::string> args = Delays("700ms", "100ms");
+  args.insert(args.end(),
+              {"--profile", "broad", "--seeds", SeedFile(AllHosts()), "--set",
+               "politeness.park_after=50ms", "--quiet", "--max-time", "3s"});
+  uint64_t pages = 0;
+  for (int run = 0; run < 2; ++run) {
+    const Ended ended = Crawl(args);
+    ASSERT_EQ(ended.code, 0) << ended.err;
+    const nlohmann::json status = JobStatus();
+    ExpectLaw(status, /*over=*/false);
+    EXPECT_GT(status["stages"]["robots"]["in"],
+              status["stages"]["budget"]["out"]);  // some came back
+    EXPECT_GT(status["pages"], pages);
+    pages = status["pages"];
+  }
+  sim::PolitenessRules rules;
+  rules.host_delay = milliseconds(700);
+  rules.server_delay = milliseconds(100);
+  rules.tolerance = kLate;
+  CheckPolite(rules);
+  ExpectSomeOf(AllReachable());
+}
+
+TEST_F(CrawlPoliteTest, CrawlDelayAndRetryAfterAreWaitedFor) {
+  Serve(R"(
+[[rule]]
+host = "slowly.example"
+path = "/robots.txt"
+behaviour = "robots"
+text = "User-agent: *\nCrawl-delay: 1.5\n"
+[[rule]]
+host = "slowly.example"
+behaviour = "page"
+[[rule]]
+host = "busy.example"
+path = "/busy"
+behaviour = "retry-after"
+status = 503
+delay = "2s"
+[[rule]]
+host = "busy.example"
+behaviour = "page"
+)");
+  const Ended ended = Crawl(
+      {Url("slowly.example", "/a"), Url("busy.example", "/busy"),
+       Url("busy.example", "/b"), "--set", "fetch.retry_attempts=2", "--set",
+       "fetch.retry_wait=0s", "--set", "politeness.back_off=0s"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  ExpectArchive({{Url("slowly.example", "/"), 1},
+                 {Url("slowly.example", "/a"), 1},
+                 {Url("busy.example", "/busy"), 2},
+                 {Url("busy.example", "/b"), 1},
+                 {Url("busy.example", "/"), 1}});
+  ExpectLaw(JobStatus(), /*over=*/true);
+  sim::PolitenessRules rules;
+  rules.host_delays["slowly.example"] = milliseconds(1500);
+  CheckPolite(rules);
+  int64_t allowed = 0;
+  for (const Request& request : Requests()) {
+    if (request.host != "busy.example") continue;
+    EXPECT_GE(request.begin, allowed) << request.path;
+    if (request.path == "/busy") allowed = request.end + 2'000'000 - 10'000;
+  }
+  EXPECT_GT(allowed, 0);
+}
+
+// The first page links to all others, or each to the next.
+std::string SiteOf(int pages, bool chain) {
+  std::string rules;
+  for (int i = 0; i < pages; ++i) {
+    std::string text;
+    if (chain && i + 1 < pages)
+      text = fmt::format("<a href=/{}>next</a>", i + 1);
+    for (int k = 1; !chain && i == 0 && k < pages; ++k) {
+      text += fmt::format("<a href=/{}>{}</a>", k, k);
+    }
+    rules += fmt::format(
+        "[[rule]]\nhost = \"t.example\"\npath = \"/{}\"\n"
+        "behaviour = \"status\"\nstatus = 200\ntype = \"text/html\"\n"
+        "text = \"{}\"\n",
+        i, text);
+  }
+  return rules;
+}
+
+// What a small crawl takes, by the log of the server: from the moment before
+// its process is made.
+struct Times {
+  double first_page = 0;  // seconds
+  double all = 0;
+};
+
+class SmallCrawlTest : public CrawlCmdTest {
+ protected:
+  Times CrawlSite(int pages, std::vector<std::string> args) {
+    std::filesystem::remove_all(Job());
+    Mark();
+    args.push_back(Url("t.example", "/0"));
+    const Ended ended = Crawl(args);
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    Mark();
+    PageCounts expected;
+    for (int i = 0; i < pages; ++i) {
+      expected[Url("t.example", fmt::format("/{}", i))] = 1;
+    }
+    ExpectArchive(expected);
+    ExpectLaw(JobStatus(), /*over=*/true);
+    std::vector<Request> requests = Requests();
+    EXPECT_EQ(requests.back().path, "/mark");
+    // Of the last crawl: the marks before and behind it.
+    size_t begin = requests.size() - 2;
+    while (requests[begin].path != "/mark") --begin;
+    requests.erase(requests.begin(),
+                   requests.begin() + static_cast<std::ptrdiff_t>(begin));
+    EXPECT_EQ(requests.size(), static_cast<size_t>(pages) + 3);
+    EXPECT_EQ(requests[1].path, "/robots.txt");
+    const double start = static_cast<double>(requests[0].begin);
+    return {(static_cast<double>(requests[2].begin) - start) / 1e6,
+            (static_cast<double>(requests.back().begin) - start) / 1e6};
+  }
+
+  // How much longer than on an idle machine it takes now to start the program,
+  // and to ask the web a hundred times: what is no fault of a crawl.
+  Times Busyness() {
+    constexpr double kStart = 0.03;
+    constexpr double kAsks = 0.05;
+    const MonoTime begin = clock_.Now();
+    EXPECT_EQ(Run({"--version"}).code, 0);
+    const MonoTime started = clock_.Now();
+    for (int i = 0; i < 100; ++i) Mark();
+    const auto seconds_of = [](std::chrono::nanoseconds time) {
+      return std::chrono::duration<double>(time).count();
+    };
+    return {std::max(seconds_of(started - begin) - kStart, 0.0),
+            std::max(seconds_of(clock_.Now() - started) - kAsks, 0.0)};
+  }
+
+  // A page is handed on from thread to thread some ten times, and each has to
+  // be woken. The machine may be busy, but not worse in three crawls than just
+  // before each of them.
+  void ExpectQuick(int pages, const std::vector<std::string>& args) {
+    std::string seen;
+    for (int i = 0; i < 3; ++i) {
+      const Times busy = Busyness();
+      const Times times = CrawlSite(pages, args);
+      const double start = kSlowness * (0.2 + 4 * busy.first_page);
+      const double all = kSlowness * (2 + 4 * busy.first_page + 10 * busy.all);
+      if (times.first_page < start && times.all < all) return;
+      seen += fmt::format(
+          "first page after {:.3f} s, not {:.3f}; all after {:.3f} s, not "
+          "{:.3f}\n",
+          times.first_page, start, times.all, all);
+    }
+    ADD_FAILURE() << seen;
+  }
+};
+
+TEST_F(SmallCrawlTest, ASiteOfAHundredPagesTakesNoTwoSeconds) {
+  Serve(SiteOf(100, /*chain=*/false));
+  ExpectQuick(100, {});
+}
+
+TEST_F(SmallCrawlTest, NorDoesAChainOfAHundredPages) {
+  Serve(SiteOf(100, /*chain=*/true));
+  ExpectQuick(100, {});
+}
+
+TEST_F(SmallCrawlTest, NorDoesAChainWithBudgets) {
+  Serve(SiteOf(100, /*chain=*/true));
+  ExpectQuick(100, {"--profile", "broad"});
+}
+
+// robots.txt is a contact, after which the first page waits too.
+TEST_F(SmallCrawlTest, WithADelayOfASecondPagesTakeASecondEach) {
+  constexpr int kPages = 5;
+  Serve(SiteOf(kPages, /*chain=*/true));
+  const Times times = CrawlSite(kPages, Delays("1s", "50ms"));
+  EXPECT_GE(times.all, kPages);
+  EXPECT_LT(times.all, kPages + 2.0 * kSlowness);
+  sim::PolitenessRules rules;
+  rules.host_delay = seconds(1);
+  CheckPolite(rules);
+}
+
+}  // namespace
+}  // namespace nephila::cli
