@@ -92,7 +92,7 @@ void SizeTransfers(config::Settings* settings, std::ostream& err) {
 // A line of a file that is no URL is said and left out: files are long, and
 // come from elsewhere.
 Status AddSeedLines(std::istream& in, const std::string& name,
-                    crawl::Crawl* crawl, std::ostream& err) {
+                    crawl::Crawl* crawl, std::ostream& err, size_t* count) {
   Status added;
   size_t number = 0;
   NEPHILA_RETURN_IF_ERROR(ForEachLine(in, [&](const std::string& line) {
@@ -100,7 +100,10 @@ Status AddSeedLines(std::istream& in, const std::string& name,
     const std::string_view url = TrimSpaces(line);
     if (!added.has_value() || url.empty() || url.starts_with('#')) return;
     Status one = crawl->AddSeed(url);
-    if (one.has_value()) return;
+    if (one.has_value()) {
+      ++*count;
+      return;
+    }
     if (one.error().code == ErrorCode::kInvalidArgument) {
       err << "nephila: " << name << ":" << number << ": " << one.error().message
           << '\n';
@@ -112,7 +115,8 @@ Status AddSeedLines(std::istream& in, const std::string& name,
 }
 
 Status AddSeeds(const CrawlCmdOptions& options, std::istream& in,
-                crawl::Crawl* crawl, std::ostream& err) {
+                crawl::Crawl* crawl, std::ostream& err, bool is_new) {
+  size_t count = options.seeds.size() + options.sitemaps.size();
   for (const std::string& url : options.seeds) {
     NEPHILA_RETURN_IF_ERROR(crawl->AddSeed(url));
   }
@@ -121,7 +125,8 @@ Status AddSeeds(const CrawlCmdOptions& options, std::istream& in,
   }
   for (const std::string& path : options.seed_files) {
     if (path == "-") {
-      NEPHILA_RETURN_IF_ERROR(AddSeedLines(in, "standard input", crawl, err));
+      NEPHILA_RETURN_IF_ERROR(
+          AddSeedLines(in, "standard input", crawl, err, &count));
       continue;
     }
     std::ifstream file(path);
@@ -131,8 +136,9 @@ Status AddSeeds(const CrawlCmdOptions& options, std::istream& in,
                 "--seeds " + EscapeForTerminal(path) + ": cannot be read"});
     }
     NEPHILA_RETURN_IF_ERROR(
-        AddSeedLines(file, EscapeForTerminal(path), crawl, err));
+        AddSeedLines(file, EscapeForTerminal(path), crawl, err, &count));
   }
+  if (count == 0 && is_new) return Wrong("no seed can be crawled");
   return {};
 }
 
@@ -219,7 +225,8 @@ Status RunCrawl(const Setup& setup, const CrawlCmdOptions& options,
   parts.record_seed = RandomSeed();
   parts.archive_info = ArchiveInfo(setup.settings);
   NEPHILA_TRY(const auto crawl, crawl::Crawl::Open(parts));
-  NEPHILA_RETURN_IF_ERROR(AddSeeds(options, in, crawl.get(), err));
+  NEPHILA_RETURN_IF_ERROR(
+      AddSeeds(options, in, crawl.get(), err, folder->is_new()));
 
   const StopOnSignal stop(crawl.get());
   Progress progress(options.quiet, err);

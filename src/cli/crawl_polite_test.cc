@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/crash_testing.h"
 #include "cli/crawl_cmd_testing.h"
 
 namespace nephila::cli {
@@ -35,8 +36,7 @@ class CrawlPoliteTest : public CrawlCmdTest {
   }
   PageCounts AllReachable() {
     return Reachable(
-        Seeds(web_->site().web().pld_count()),
-        [](std::string_view) { return true; }, 1);
+        AllHosts(), [](std::string_view) { return true; }, 1);
   }
 };
 
@@ -229,8 +229,12 @@ class SmallCrawlTest : public CrawlCmdTest {
     for (int i = 0; i < 3; ++i) {
       const Times busy = Busyness();
       const Times times = CrawlSite(pages, args);
-      const double start = kSlowness * (0.2 + 4 * busy.first_page);
-      const double all = kSlowness * (2 + 4 * busy.first_page + 10 * busy.all);
+      // By hand, on a quiet machine, to the letter; else with room for what
+      // others do at the same time.
+      const double room = LongTests() ? 1 : 5;
+      const double start = room * kSlowness * (0.2 + 4 * busy.first_page);
+      const double all =
+          room * kSlowness * (2 + 4 * busy.first_page + 10 * busy.all);
       if (times.first_page < start && times.all < all) return;
       seen += fmt::format(
           "first page after {:.3f} s, not {:.3f}; all after {:.3f} s, not "

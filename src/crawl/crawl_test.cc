@@ -195,8 +195,8 @@ class CrawlTest : public testing::TestWithParam<config::Profile> {
 INSTANTIATE_TEST_SUITE_P(Profiles, CrawlTest,
                          testing::Values(config::Profile::kSite,
                                          config::Profile::kBroad),
-                         [](const auto& info) {
-                           return info.param == config::Profile::kSite
+                         [](const auto& param) {
+                           return param.param == config::Profile::kSite
                                       ? "Site"
                                       : "Broad";
                          });
@@ -303,6 +303,8 @@ TEST_P(CrawlTest, AProcessThatEndsAnywhereLosesNothing) {
     EXPECT_EQ(crawl_->status().waiting, 0U);
     ExpectAll(Archived(fs));
     Close();
+    // The next job knows nothing of this one.
+    clock_.Advance(std::chrono::hours(1));
   }
   EXPECT_EQ(web_.FirstEarly(milliseconds(100), milliseconds(10)), "");
 }

@@ -47,11 +47,13 @@ class FrontierTest : public testing::TestWithParam<config::Profile> {
     return {fs_, clock_, workers_, settings_, suffixes_, "job", kSeed};
   }
 
-  std::string RecordOf(std::string_view url, uint32_t flags = 0) {
+  std::string RecordOf(std::string_view url, uint32_t flags = 0,
+                       uint64_t ordinal = 0) {
     const auto canonical = canonicalizer_.Canonicalize(url, nullptr);
     NEPHILA_CHECK(canonical);
     item::UrlRecord record = url::MakeUrlRecord(*canonical);
     record.flags = flags;
+    record.ordinal = ordinal;
     std::string bytes;
     item::AppendUrlRecord(record, bytes);
     return bytes;
@@ -84,8 +86,8 @@ class FrontierTest : public testing::TestWithParam<config::Profile> {
       finished.robots_end = item::RobotsFetchEnd::kAnswer;
       finished.robots_status = 404;
     }
-    for (const std::string& link : links) {
-      ByteWriter(finished.links).Sized(RecordOf(link));
+    for (size_t i = 0; i < links.size(); ++i) {
+      ByteWriter(finished.links).Sized(RecordOf(links[i], 0, i));
     }
     finished.found.links = finished.found.out = links.size();
     return finished;
@@ -156,6 +158,11 @@ class FrontierTest : public testing::TestWithParam<config::Profile> {
     frontier_ = Must(Frontier::Open(PartsOfFrontier(), manifest));
   }
 
+  // As a restart does before the first request.
+  void TakeAll() {
+    while (frontier_->arrived() > 0) Must(frontier_->Absorb());
+  }
+
   void ExpectLaw() {
     for (const StageAccount* account : frontier_->StageAccounts()) {
       EXPECT_EQ(account->Imbalance(), 0) << account->name();
@@ -189,8 +196,8 @@ using Urls = std::vector<std::string>;
 INSTANTIATE_TEST_SUITE_P(Profiles, FrontierTest,
                          testing::Values(config::Profile::kSite,
                                          config::Profile::kBroad),
-                         [](const auto& info) {
-                           return info.param == config::Profile::kSite
+                         [](const auto& param) {
+                           return param.param == config::Profile::kSite
                                       ? "Site"
                                       : "Broad";
                          });
@@ -332,7 +339,11 @@ TEST_P(FrontierTest, AParkedVisitComesBackByItsRobotsRecord) {
   EXPECT_EQ(Out("http://a.com/")->failures, 2U);
   EXPECT_EQ(Out("http://a.com/")->overloads, 1U);
   EXPECT_EQ(Out("http://a.com/")->attempt, 1U);
-  End("http://a.com/");
+  End("http://a.com/", {"http://a.com/2"});
+  Pump();
+  End("http://a.com/2", {"http://a.com/3"});
+  Pump();
+  End("http://a.com/3");
   Pump();
   frontier_->TakeNoted(take);
   EXPECT_EQ(noted, 1U);
@@ -395,6 +406,7 @@ TEST_P(FrontierTest, WhatEndedAfterTheCheckpointIsSkipped) {
     frontier_->Take(visit, /*replayed=*/true);
     ++entry_;
   }
+  TakeAll();
   Pump();
   EXPECT_EQ(Names(), (Urls{"http://a.com/2", "http://a.com/5"}));
   ExpectLaw();
@@ -445,6 +457,7 @@ TEST_P(FrontierTest, AReplayedRetryLeavesItsUrlOpen) {
   Reopen(manifest);
   frontier_->Take(failed, /*replayed=*/true);
   ++entry_;
+  TakeAll();
   Pump();
   EXPECT_EQ(Names(), Urls());
   clock_.Advance(seconds(7));
