@@ -90,10 +90,10 @@ Result<size_t> RequestQueue::ReadMore(size_t max) {
   if (ahead >= max_ahead_) return size_t{0};
   const size_t wanted = std::min<uint64_t>(
       {max_ahead_ - ahead, uint64_t{max}, uint64_t{kReadAtOnce}});
-  const auto read = queues_.ReadAhead(queue_, wanted,
-                                      [this](const disk_queue::Record& record) {
-                                        TakeIn(record.ordinal, record.bytes);
-                                      });
+  auto read = queues_.ReadAhead(queue_, wanted,
+                                [this](const disk_queue::Record& record) {
+                                  TakeIn(record.ordinal, record.bytes);
+                                });
   MoveMark();
   return read;
 }

@@ -56,7 +56,7 @@ uint32_t StatusOf(const RobotsEnd& end) {
 
 RobotsStage::Impl::Impl(const drum::DrumContext& context,
                         RobotsStageOptions options)
-    : context_(context), options_(std::move(options)) {
+    : context_(context), options_(options) {
   NEPHILA_CHECK(options_.suffixes != nullptr);
 }
 
@@ -279,7 +279,7 @@ RobotsStage::~RobotsStage() = default;
 Result<std::unique_ptr<RobotsStage>> RobotsStage::Create(
     const drum::DrumContext& context, const std::string& dir,
     RobotsStageOptions options) {
-  auto impl = std::make_unique<Impl>(context, std::move(options));
+  auto impl = std::make_unique<Impl>(context, options);
   NEPHILA_RETURN_IF_ERROR(impl->CreateStores(dir));
   return std::unique_ptr<RobotsStage>(new RobotsStage(std::move(impl)));
 }
@@ -287,7 +287,7 @@ Result<std::unique_ptr<RobotsStage>> RobotsStage::Create(
 Result<std::unique_ptr<RobotsStage>> RobotsStage::Open(
     const drum::DrumContext& context, const std::string& dir,
     RobotsStageOptions options, std::string_view commit) {
-  auto impl = std::make_unique<Impl>(context, std::move(options));
+  auto impl = std::make_unique<Impl>(context, options);
   NEPHILA_RETURN_IF_ERROR(impl->OpenStores(dir, commit));
   return std::unique_ptr<RobotsStage>(new RobotsStage(std::move(impl)));
 }
