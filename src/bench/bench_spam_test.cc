@@ -54,6 +54,8 @@ TEST(BenchSpam, BudgetsKeepTheCrawlOutOfFarms) {
   BenchSpamOptions options;
   options.hosts = 5000;
   options.pages = 8000;
+  options.seeds = 100;
+  options.entries = 20;
   options.rings = {1};
   options.directory = folder;
   options.json = true;
