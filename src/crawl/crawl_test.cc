@@ -149,12 +149,16 @@ class CrawlTest : public testing::TestWithParam<config::Profile> {
 
   static Pages Archived(FileSystem& fs) {
     Pages pages;
-    for (const std::string& path : store::ArchivePaths(fs, "job/archive")) {
-      for (const store::ReadRecord& record : store::ReadArchive(fs, path)) {
-        const std::string url(record.header.target_uri());
-        if (record.header.type() == store::RecordType::kResponse &&
-            url.starts_with("http") && !url.ends_with("/robots.txt")) {
-          ++pages[url];
+    // Of each crawl thread.
+    for (const char* prefix : {"nephila", "nephila-1", "nephila-2"}) {
+      for (const std::string& path :
+           store::ArchivePaths(fs, "job/archive", prefix)) {
+        for (const store::ReadRecord& record : store::ReadArchive(fs, path)) {
+          const std::string url(record.header.target_uri());
+          if (record.header.type() == store::RecordType::kResponse &&
+              url.starts_with("http") && !url.ends_with("/robots.txt")) {
+            ++pages[url];
+          }
         }
       }
     }
@@ -238,6 +242,31 @@ TEST_P(CrawlTest, IsTheSameEachTime) {
   }
   EXPECT_EQ(asked[0], asked[1]);
   EXPECT_GT(asked[0].size(), kSmallWeb.size());
+}
+
+// Each part on its thread, in real time; what matters is seen by tsan.
+TEST_P(CrawlTest, ThreadsDoTheSame) {
+  settings_.crawl.threads = 3;
+  settings_.crawl.merge_threads = 2;
+  settings_.crawl.checkpoint_interval = milliseconds(20);
+  settings_.crawl.sync_interval = milliseconds(10);
+  settings_.politeness.host_delay = milliseconds(5);
+  settings_.politeness.host_delay_floor = milliseconds(5);
+  PutSmallWeb(&web_);
+  const RealClock clock;
+  job::JobRequest request;
+  request.settings = settings_;
+  request.key_seed = 7;
+  const auto folder = Must(job::JobFolder::OpenOrCreate(fs_, "job", request));
+  Crawl::Parts parts{fs_, clock, web_of_crawl_, settings_, suffixes_, *folder};
+  size_t shown = 0;
+  const auto crawl = Must(Crawl::Open(parts));
+  MustDo(crawl->AddSeed("http://a.com/"));
+  EXPECT_EQ(Must(crawl->Run([&](const CrawlStatus&) { ++shown; })),
+            CrawlEnd::kFinished);
+  EXPECT_GT(shown, 0U);
+  EXPECT_EQ(crawl->status().Imbalance(), "");
+  ExpectAll(Archived(fs_));
 }
 
 TEST_P(CrawlTest, BoundsAndStopsEndItAndItGoesOn) {
