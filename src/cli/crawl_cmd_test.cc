@@ -4,9 +4,11 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <set>
 #include <string>
 #include <vector>
@@ -77,7 +79,8 @@ path = "*8*"
 behaviour = "slow-first-byte"
 delay = "300ms"
 [[rule]]
-path = "*9*"
+host = "moved.example"
+path = "/hangs"
 behaviour = "hang"
 [[rule]]
 host = "moved.example"
@@ -125,14 +128,17 @@ class CrawlCoverageTest : public CrawlCmdTest {
 
 TEST_F(CrawlCoverageTest, ABroadCrawlArchivesEachPageOfAFiniteWebOnce) {
   Serve(std::string(kTroubledWeb));
-  ExpectExact(Seeds(3), [](std::string_view) { return true; },
+  std::vector<std::string> seeds = Seeds(3);
+  seeds.push_back(Url("moved.example", "/hangs"));
+  ExpectExact(seeds, [](std::string_view) { return true; },
               {"--profile", "broad"});
   // All kinds of trouble were met.
   const nlohmann::json status = JobStatus();
   const nlohmann::json& dropped = status["stages"]["robots"]["dropped"];
   EXPECT_TRUE(dropped.contains("denied")) << dropped.dump();
   EXPECT_TRUE(dropped.contains("unreachable")) << dropped.dump();
-  for (const char* outcome : {"response", "connection-lost", "no-such-host"}) {
+  for (const char* outcome :
+       {"response", "connection-lost", "timeout", "no-such-host"}) {
     EXPECT_TRUE(status["outcomes"].contains(outcome))
         << status["outcomes"].dump();
   }

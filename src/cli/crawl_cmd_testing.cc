@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -190,8 +191,10 @@ pid_t CrawlCmdTest::Start(const std::vector<std::string>& args) {
 
 Ended CrawlCmdTest::Wait(pid_t process) {
   int status = 0;
-  EXPECT_EQ(waitpid(process, &status, 0), process);
+  rusage usage{};
+  EXPECT_EQ(wait4(process, &status, 0, &usage), process);
   Ended ended;
+  ended.wakings = usage.ru_nvcsw + usage.ru_nivcsw;
   if (WIFEXITED(status)) ended.code = WEXITSTATUS(status);
   const std::string output = running_.extract(process).mapped();
   ended.out = ReadFile(output + ".out");

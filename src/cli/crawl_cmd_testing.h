@@ -36,7 +36,8 @@ inline constexpr int kSlowness = 1;
 using PageCounts = std::map<std::string, int>;
 
 struct Ended {
-  int code = -1;  // of exit; -1 if a signal ended it
+  int code = -1;        // of exit; -1 if a signal ended it
+  int64_t wakings = 0;  // how often its threads had to wait for a processor
   std::string out;
   std::string err;
 };
