@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -132,7 +133,7 @@ class DispatchTest : public testing::Test {
   }
 
   static std::vector<item::UrlRecord> LinksOf(
-      const FinishedVisit& finished, std::vector<std::string>* parents) {
+      const FinishedVisit& finished, std::deque<std::string>* parents) {
     std::vector<item::UrlRecord> links;
     ByteReader reader(finished.links);
     while (!reader.AtEnd()) {
@@ -142,7 +143,7 @@ class DispatchTest : public testing::Test {
     return links;
   }
   static std::vector<std::string> LinkUrlsOf(const FinishedVisit& finished) {
-    std::vector<std::string> parents;
+    std::deque<std::string> parents;
     std::vector<std::string> urls;
     for (const item::UrlRecord& link : LinksOf(finished, &parents)) {
       urls.emplace_back(link.url);

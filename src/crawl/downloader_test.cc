@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -53,7 +54,7 @@ TEST_F(DownloaderTest, APageIsArchivedJournaledAndReadForItsLinks) {
   EXPECT_FALSE(visit.goes_on);
   EXPECT_GT(visit.body_bytes, 100U);
 
-  Texts parents;
+  std::deque<std::string> parents;
   const auto links = LinksOf(visit, &parents);
   ASSERT_EQ(links.size(), 4U);
   EXPECT_EQ(links[0].url, "http://a.test/one");
@@ -140,7 +141,7 @@ TEST_F(DownloaderTest, ARedirectIsALinkLikeAnyOther) {
   ASSERT_TRUE(RunUntilFinished(1));
   EXPECT_EQ(finished_[0].status, 301);
   EXPECT_FALSE(finished_[0].goes_on);
-  Texts parents;
+  std::deque<std::string> parents;
   const auto links = LinksOf(finished_[0], &parents);
   ASSERT_EQ(links.size(), 1U);
   EXPECT_EQ(links[0].url, "http://www.a.test/new");
@@ -155,7 +156,7 @@ TEST_F(DownloaderTest, LinksOfASeedAreNoSeeds) {
   Start();
   Give(Page("http://a.test/", item::kFromSeed));
   ASSERT_TRUE(RunUntilFinished(1));
-  Texts parents;
+  std::deque<std::string> parents;
   EXPECT_EQ(LinksOf(finished_[0], &parents)[0].flags, 0U);
 }
 
@@ -169,7 +170,7 @@ TEST_F(DownloaderTest, LinksOfASitemapSaySo) {
   Start();
   Give(Page("http://a.test/sitemap.xml"));
   ASSERT_TRUE(RunUntilFinished(1));
-  Texts parents;
+  std::deque<std::string> parents;
   const auto links = LinksOf(finished_[0], &parents);
   ASSERT_EQ(links.size(), 1U);
   EXPECT_EQ(links[0].flags, item::kFromSitemap);
@@ -185,7 +186,7 @@ TEST_F(DownloaderTest, WhatIsNamedAsASitemapIsReadAsOne) {
   Start();
   Give(Page("http://a.test/index.xml", item::kIsSitemap));
   ASSERT_TRUE(RunUntilFinished(1));
-  Texts parents;
+  std::deque<std::string> parents;
   const auto index = LinksOf(finished_[0], &parents);
   ASSERT_EQ(index.size(), 1U);
   EXPECT_EQ(index[0].flags, item::kFromSitemap | item::kIsSitemap);
@@ -265,7 +266,7 @@ TEST_F(DownloaderTest, RobotsTxtIsWalkedHopByHopWithLeases) {
   EXPECT_EQ(last.robots_end, RobotsFetchEnd::kAnswer);
   EXPECT_EQ(last.robots_status, 200);
   EXPECT_EQ(last.robots_delay, seconds(7));
-  Texts parents;
+  std::deque<std::string> parents;
   const auto sitemaps = LinksOf(last, &parents);
   ASSERT_EQ(sitemaps.size(), 2U);
   EXPECT_EQ(sitemaps[0].url, "http://a.test/map.xml");
