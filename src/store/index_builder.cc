@@ -19,9 +19,9 @@ void IndexBuilder::Add(const CdxjLine& line) {
 }
 
 void IndexBuilder::Clear() {
-  // Not kept: the next archive may be far away.
-  text_ = {};
-  lines_ = {};
+  // Not kept: the next archive may be far away. (`= {}` would keep it.)
+  text_ = std::string();
+  lines_ = std::vector<std::pair<size_t, size_t>>();
 }
 
 std::vector<std::string_view> IndexBuilder::SortedLines() const {
