@@ -11,6 +11,7 @@
 #include "bench/bench_dns.h"
 #include "bench/bench_drum.h"
 #include "bench/bench_fetch.h"
+#include "bench/bench_frontier.h"
 #include "bench/bench_links.h"
 #include "bench/bench_politeness.h"
 #include "bench/bench_queue.h"
@@ -39,6 +40,7 @@ class NephilaBench : public cli::Program {
     AddDrum();
     AddBudget();
     AddSpam();
+    AddFrontier();
     AddQueue();
     AddPoliteness();
     AddStore();
@@ -368,6 +370,54 @@ class NephilaBench : public cli::Program {
     sub->add_flag("--json", options.json, "A line of JSON for each result");
   }
 
+  void AddFrontier() {
+    CLI::App* sub =
+        AddVerb("frontier", "A frontier that grows: rate, memory and disk",
+                [this](const cli::Setup&) { return RunFrontier(); });
+    BenchFrontierOptions& options = bench_frontier_options_;
+    sub->add_option("--waiting", waiting_, "Ends when so many URLs wait: 10M")
+        ->capture_default_str();
+    sub->add_option("--memory", frontier_memory_, "crawl.memory")
+        ->type_name("SIZE")
+        ->capture_default_str();
+    sub->add_option("--disk", frontier_disk_, "crawl.disk")
+        ->type_name("SIZE")
+        ->capture_default_str();
+    sub->add_option("--merge-threads", options.merge_threads,
+                    "crawl.merge_threads")
+        ->check(CLI::Range(0, 64))
+        ->capture_default_str();
+    sub->add_option("--domains", options.web.domains, "Of the web")
+        ->check(CLI::Range(uint64_t{1}, uint64_t{10'000'000'000}))
+        ->capture_default_str();
+    sub->add_option("--links", options.web.links, "Of a page")
+        ->check(CLI::Range(1, 10'000))
+        ->capture_default_str();
+    sub->add_option("--new", options.web.new_links,
+                    "Of those, to pages that nobody has linked to")
+        ->check(CLI::Range(0, 10'000))
+        ->capture_default_str();
+    sub->add_option("--time-limit", options.time_limit_s,
+                    "End the run after SECONDS")
+        ->type_name("SECONDS");
+    sub->add_option("--dir", options.directory,
+                    "Where to work, in a folder that is removed at the end")
+        ->type_name("DIR");
+    sub->add_flag("--json", options.json, "A line of JSON for each result");
+  }
+
+  Status RunFrontier() {
+    BenchFrontierOptions& options = bench_frontier_options_;
+    NEPHILA_TRY(options.waiting, ParseCount(waiting_));
+    NEPHILA_TRY(options.memory_bytes, ParseSize(frontier_memory_));
+    NEPHILA_TRY(options.disk_bytes, ParseSize(frontier_disk_));
+    if (options.web.new_links > options.web.links) {
+      return Unexpected(
+          Error{ErrorCode::kInvalidArgument, "--new: not more than --links"});
+    }
+    return RunBenchFrontier(options, std::cout);
+  }
+
   void AddStore() {
     CLI::App* sub = AddVerb(
         "store", "Cost of the archive per page", [this](const cli::Setup&) {
@@ -417,9 +467,13 @@ class NephilaBench : public cli::Program {
   BenchDrumOptions bench_drum_options_;
   BenchBudgetOptions bench_budget_options_;
   BenchSpamOptions bench_spam_options_;
+  BenchFrontierOptions bench_frontier_options_;
   BenchPolitenessOptions bench_politeness_options_;
   BenchQueueOptions bench_queue_options_;
   BenchStoreOptions bench_store_options_;
+  std::string waiting_ = "10M";
+  std::string frontier_memory_ = "1GiB";
+  std::string frontier_disk_ = "8GiB";
   std::string records_ = "2M";
   std::string queue_codec_;
   std::string queue_memory_ = "64MiB";
