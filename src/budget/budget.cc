@@ -6,7 +6,9 @@
 
 #include "base/bytes.h"
 #include "base/check.h"
+#include "drum/stage_access.h"
 #include "item/saved_totals.h"
+#include "item/stage_commit.h"
 #include "item/url_record.h"
 #include "url/record_keys.h"
 
@@ -17,6 +19,7 @@ using item::Admission;
 using std::chrono::nanoseconds;
 
 constexpr uint8_t kCommitVersion = 1;
+constexpr std::string_view kStage = "budget";
 
 // Numbers in the QueueSet.
 uint64_t NumberedQueue(uint64_t number) { return number * 2; }
@@ -36,12 +39,6 @@ BudgetedUrl ReadQueueRecord(std::string_view bytes) {
   ByteReader reader(bytes);
   const auto budget = reader.Varint();
   return {bytes.substr(reader.position()), budget.has_value() ? *budget : 0};
-}
-
-Unexpected<Error> NoCommit() {
-  return Unexpected(Error{ErrorCode::kCorruption,
-                          "the bytes of a commit of the stage budget are "
-                          "damaged"});
 }
 
 std::string DrumDir(const std::string& dir) { return dir + "/domains"; }
@@ -135,20 +132,15 @@ Result<std::unique_ptr<Budget>> Budget::Open(const drum::DrumContext& context,
                                              BudgetOptions options,
                                              std::string_view commit) {
   ByteReader reader(commit);
-  const auto version = reader.U8();
-  if (!version.has_value()) return NoCommit();
-  if (*version != kCommitVersion) {
-    return Unexpected(Error{ErrorCode::kUnsupported,
-                            "a commit of the stage budget is of another "
-                            "version than this program's"});
-  }
+  NEPHILA_RETURN_IF_ERROR(
+      item::ReadCommitVersion(reader, kCommitVersion, kStage));
   const auto drum_generation = reader.Varint();
   const auto queue_generation = reader.Varint();
   if (!drum_generation.has_value() || !queue_generation.has_value()) {
-    return NoCommit();
+    return item::DamagedCommit(kStage);
   }
   std::unique_ptr<Budget> budget(new Budget(context, std::move(options)));
-  if (!budget->Restore(reader)) return NoCommit();
+  if (!budget->Restore(reader)) return item::DamagedCommit(kStage);
   NEPHILA_TRY(budget->drum_,
               drum::Drum::Open(context, DrumDir(dir), budget->MakeDrumOptions(),
                                *drum_generation));
@@ -159,7 +151,7 @@ Result<std::unique_ptr<Budget>> Budget::Open(const drum::DrumContext& context,
                                          *queue_generation));
   budget->pass_is_on_ = budget->drum_->PassIsOn();
   budget->passes_before_ = budget->drum_->stats().passes;
-  if (!budget->CountQueues()) return NoCommit();
+  if (!budget->CountQueues()) return item::DamagedCommit(kStage);
   return budget;
 }
 
@@ -202,12 +194,9 @@ Result<Admission> Budget::AddUrl(std::string_view record, TupleKind kind) {
   tuple.key = keys.pld.value;
   tuple.value = value;
   tuple.aux = record;
-  if (Status added = drum_->Add(tuple); !added) {
-    if (added.error().code == ErrorCode::kBusy) return Admission::kFull;
-    return Unexpected(std::move(added).error());
-  }
-  ++in_drum_;
-  return Admission::kTaken;
+  NEPHILA_TRY(const Admission admission, drum::AddTo(*drum_, tuple));
+  if (admission == Admission::kTaken) ++in_drum_;
+  return admission;
 }
 
 Result<Admission> Budget::Add(std::string_view record) {
@@ -224,11 +213,7 @@ Result<Admission> Budget::AddInDegree(url::PldKey pld, uint64_t count) {
   drum::Tuple tuple;
   tuple.key = pld.value;
   tuple.value = value;
-  if (Status added = drum_->Add(tuple); !added) {
-    if (added.error().code == ErrorCode::kBusy) return Admission::kFull;
-    return Unexpected(std::move(added).error());
-  }
-  return Admission::kTaken;
+  return drum::AddTo(*drum_, tuple);
 }
 
 Status Budget::AppendPlaced() {

@@ -7,9 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "base/clock.h"
 #include "base/file.h"
-#include "base/workers.h"
 #include "budget/budget.h"
 #include "budget/budget_testing.h"
 #include "item/stage_crash_testing.h"
@@ -59,7 +57,6 @@ class BudgetWork {
 
  private:
   struct Manifest {
-    std::string commit;
     uint64_t next = 0;
     size_t out = 0;
   };
@@ -68,27 +65,16 @@ class BudgetWork {
     BudgetOptions options = SmallOptions(2, 64);
     options.function = [] { return TestFunction(10, 10); };
     out_.resize(manifest_.out);
-    if (!manifest_.commit.empty()) {
-      return Budget::Open({fs, clock_, workers_}, dir_, options,
-                          manifest_.commit);
-    }
-    dir_ = "job/" + std::to_string(++attempts_);
-    NEPHILA_RETURN_IF_ERROR(EnsureDir(fs, dir_));
-    return Budget::Create({fs, clock_, workers_}, dir_, options);
+    return restarts_.Start(fs, options);
   }
 
   Status Commit(Budget& budget, uint64_t next) {
-    NEPHILA_TRY(std::string commit, budget.BeginCommit());
-    const Manifest manifest{std::move(commit), next, out_.size()};
-    NEPHILA_RETURN_IF_ERROR(budget.FinishCommit());
-    manifest_ = manifest;
+    NEPHILA_RETURN_IF_ERROR(restarts_.Commit(budget));
+    manifest_ = {next, out_.size()};
     return {};
   }
 
-  ManualClock clock_;
-  Workers workers_{0};
-  std::string dir_;
-  int attempts_ = 0;
+  item::Restarts<Budget> restarts_;
   Manifest manifest_;
   std::vector<TestUrl> out_;
 };

@@ -13,13 +13,52 @@
 
 #include <cstdint>
 #include <iterator>
+#include <memory>
+#include <string>
+#include <utility>
 
+#include "base/clock.h"
 #include "base/crash_testing.h"
 #include "base/faulty_file_system.h"
+#include "base/file.h"
 #include "base/memory_file_system.h"
 #include "base/result.h"
+#include "base/workers.h"
 
 namespace nephila::item {
+
+// What the user knows of a stage over all stops: where its newest durable
+// commit is.
+template <typename Stage>
+class Restarts {
+ public:
+  // As of that commit, or new in a folder of its own.
+  template <typename Options>
+  Result<std::unique_ptr<Stage>> Start(FileSystem& fs, const Options& options) {
+    if (!commit_.empty()) {
+      return Stage::Open({fs, clock_, workers_}, dir_, options, commit_);
+    }
+    dir_ = "job/" + std::to_string(++attempts_);
+    NEPHILA_RETURN_IF_ERROR(EnsureDir(fs, dir_));
+    return Stage::Create({fs, clock_, workers_}, dir_, options);
+  }
+
+  Status Commit(Stage& stage) {
+    NEPHILA_TRY(std::string commit, stage.BeginCommit());
+    NEPHILA_RETURN_IF_ERROR(stage.FinishCommit());
+    commit_ = std::move(commit);
+    return {};
+  }
+
+  ManualClock& clock() { return clock_; }
+
+ private:
+  ManualClock clock_;
+  Workers workers_{0};
+  std::string dir_;
+  int attempts_ = 0;
+  std::string commit_;
+};
 
 template <typename Work>
 void RunTo(MemoryFileSystem& disk, Work& work, uint64_t stop, Crash crash) {

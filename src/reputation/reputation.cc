@@ -6,7 +6,9 @@
 
 #include "base/bytes.h"
 #include "base/hash.h"
+#include "drum/stage_access.h"
 #include "item/saved_totals.h"
+#include "item/stage_commit.h"
 
 namespace nephila::reputation {
 namespace {
@@ -15,6 +17,7 @@ using config::BudgetPolicy;
 using item::Admission;
 
 constexpr uint8_t kCommitVersion = 1;
+constexpr std::string_view kStage = "reputation";
 // Edges are no URLs: equal bytes have other keys.
 constexpr uint64_t kEdgeSalt = 0xA0761D6478BD642F;
 // Of the memory: links repeat a lot within a few pages and little afterwards.
@@ -41,12 +44,6 @@ class CountingReceiver final : public drum::Receiver {
   std::deque<InDegree>& counts_;
   std::unordered_map<uint64_t, size_t> places_;
 };
-
-Unexpected<Error> NoCommit() {
-  return Unexpected(Error{ErrorCode::kCorruption,
-                          "the bytes of a commit of the stage reputation are "
-                          "damaged"});
-}
 
 }  // namespace
 
@@ -84,17 +81,12 @@ Result<std::unique_ptr<Reputation>> Reputation::Open(
     ReputationOptions options, std::string_view commit) {
   NEPHILA_TRY(auto reputation, Make(std::move(options)));
   ByteReader reader(commit);
-  const auto version = reader.U8();
-  if (!version.has_value()) return NoCommit();
-  if (*version != kCommitVersion) {
-    return Unexpected(Error{ErrorCode::kUnsupported,
-                            "a commit of the stage reputation is of another "
-                            "version than this program's"});
-  }
+  NEPHILA_RETURN_IF_ERROR(
+      item::ReadCommitVersion(reader, kCommitVersion, kStage));
   const auto generation = reader.Varint();
   if (!generation.has_value() ||
       !reputation->Restore(commit.substr(reader.position()))) {
-    return NoCommit();
+    return item::DamagedCommit(kStage);
   }
   NEPHILA_TRY(reputation->drum_,
               drum::Drum::Open(context, dir, reputation->MakeDrumOptions(),
@@ -144,10 +136,8 @@ Result<Admission> Reputation::Add(const DomainPair& link) {
   drum::Tuple tuple;
   tuple.key = key;
   tuple.aux = std::string_view(edge_).substr(sizeof(link.from.value));
-  if (Status added = drum_->Add(tuple); !added) {
-    if (added.error().code == ErrorCode::kBusy) return Admission::kFull;
-    return Unexpected(std::move(added).error());
-  }
+  NEPHILA_TRY(const Admission admission, drum::AddTo(*drum_, tuple));
+  if (admission == Admission::kFull) return admission;
   // Not before: an edge that was refused comes again and is no duplicate.
   cache_.CheckAndInsert(key);
   account_.In();
@@ -169,33 +159,15 @@ Result<size_t> Reputation::HandOn(const InDegreeSink& sink) {
   return edges;
 }
 
-Status Reputation::Take(size_t max_edges) {
-  const drum::DrumStats before = drum_->stats();
-  CountingReceiver receiver(waiting_);
-  const auto delivered = drum_->Deliver(receiver, max_edges);
-  // With an error too, for some may have come before it.
-  const drum::DrumStats after = drum_->stats();
-  const uint64_t duplicates =
-      (after.results_delivered - before.results_delivered) -
-      (after.uniques_delivered - before.uniques_delivered);
-  account_.Drop(DropReason::kDuplicate, duplicates);
-  account_.Hold(-static_cast<int64_t>(duplicates));
-  if (!delivered.has_value()) return Unexpected(delivered.error());
-  return {};
-}
-
 Result<size_t> Reputation::Step(const InDegreeSink& sink, size_t max_edges) {
   NEPHILA_TRY(const size_t first, HandOn(sink));
   if (!waiting_.empty() || first >= max_edges) return first;
-  const auto duplicates = [this] {
-    return account_.Totals()
-        .dropped[static_cast<size_t>(DropReason::kDuplicate)];
-  };
-  const uint64_t before = duplicates();
-  NEPHILA_RETURN_IF_ERROR(Take(max_edges - first));
-  const uint64_t dropped = duplicates() - before;
+  CountingReceiver receiver(waiting_);
+  NEPHILA_TRY(const uint64_t duplicates,
+              drum::DeliverUnique(*drum_, receiver, max_edges - first, account_,
+                                  DropReason::kDuplicate));
   NEPHILA_TRY(const size_t more, HandOn(sink));
-  return first + dropped + more;
+  return first + duplicates + more;
 }
 
 Result<bool> Reputation::RunDry() {

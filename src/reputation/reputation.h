@@ -117,7 +117,6 @@ class Reputation {
   // Leaves both keys of the link in edge_.
   uint64_t EdgeKey(const DomainPair& link);
   Result<size_t> HandOn(const InDegreeSink& sink);
-  Status Take(size_t max_edges);
   bool Restore(std::string_view state);
 
   const ReputationOptions options_;

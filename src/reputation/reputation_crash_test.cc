@@ -5,9 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "base/clock.h"
 #include "base/file.h"
-#include "base/workers.h"
 #include "item/stage_crash_testing.h"
 #include "reputation/reputation.h"
 
@@ -69,7 +67,6 @@ class ReputationWork {
  private:
   static constexpr uint64_t kDomains = 30;
   struct Manifest {
-    std::string commit;
     uint64_t next = 0;
     std::map<uint64_t, uint64_t> counts;
   };
@@ -83,27 +80,16 @@ class ReputationWork {
   Result<std::unique_ptr<Reputation>> Start(FileSystem& fs,
                                             const ReputationOptions& options) {
     counts_ = manifest_.counts;
-    if (!manifest_.commit.empty()) {
-      return Reputation::Open({fs, clock_, workers_}, dir_, options,
-                              manifest_.commit);
-    }
-    dir_ = "job/" + std::to_string(++attempts_);
-    NEPHILA_RETURN_IF_ERROR(EnsureDir(fs, dir_));
-    return Reputation::Create({fs, clock_, workers_}, dir_, options);
+    return restarts_.Start(fs, options);
   }
 
   Status Commit(Reputation& reputation, uint64_t next) {
-    NEPHILA_TRY(std::string commit, reputation.BeginCommit());
-    Manifest manifest{std::move(commit), next, counts_};
-    NEPHILA_RETURN_IF_ERROR(reputation.FinishCommit());
-    manifest_ = std::move(manifest);
+    NEPHILA_RETURN_IF_ERROR(restarts_.Commit(reputation));
+    manifest_ = {next, counts_};
     return {};
   }
 
-  ManualClock clock_;
-  Workers workers_{0};
-  std::string dir_;
-  int attempts_ = 0;
+  item::Restarts<Reputation> restarts_;
   bool refused_ = false;
   Manifest manifest_;
   std::map<uint64_t, uint64_t> counts_;

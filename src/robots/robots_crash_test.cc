@@ -9,9 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/clock.h"
 #include "base/file.h"
-#include "base/workers.h"
 #include "item/stage_crash_testing.h"
 #include "robots/robots_stage.h"
 #include "robots/robots_stage_testing.h"
@@ -45,7 +43,7 @@ class RobotsWork {
       NEPHILA_RETURN_IF_ERROR(Move(*stage));
       NEPHILA_RETURN_IF_ERROR(Fetch(*stage));
       if (turn % 4 == 0) NEPHILA_RETURN_IF_ERROR(Commit(*stage, next));
-      clock_.Advance(minutes(3));
+      restarts_.clock().Advance(minutes(3));
     }
     EXPECT_EQ(stage->account().Imbalance(), 0);
     EXPECT_EQ(stage->account().Totals().out, out_.size());
@@ -66,7 +64,6 @@ class RobotsWork {
 
  private:
   struct Manifest {
-    std::string commit;
     uint64_t next = 0;
     size_t out = 0;
     std::map<uint64_t, uint64_t> times_asked;
@@ -102,41 +99,30 @@ class RobotsWork {
       const uint64_t origin = open_[at];
       open_.erase(open_.begin() + static_cast<ptrdiff_t>(at));
       SiteAnswer answer =
-          AskSite(origin, times_asked_[origin]++, clock_.WallNow());
+          AskSite(origin, times_asked_[origin]++, restarts_.clock().WallNow());
       const std::string text = OriginText(origin);
       answer.end.origin = text;
       answer.end.rules = answer.rules;
       NEPHILA_RETURN_IF_ERROR(stage.RobotsEnded(answer.end));
     }
-    return stage.NoteHost(OriginText(calls_ % kOrigins), clock_.WallNow(), 1,
-                          2);
+    return stage.NoteHost(OriginText(calls_ % kOrigins),
+                          restarts_.clock().WallNow(), 1, 2);
   }
 
   Result<std::unique_ptr<RobotsStage>> Start(FileSystem& fs) {
     out_.resize(manifest_.out);
     times_asked_ = manifest_.times_asked;
     open_.clear();
-    if (!manifest_.commit.empty()) {
-      return RobotsStage::Open({fs, clock_, workers_}, dir_, SmallStage(),
-                               manifest_.commit);
-    }
-    dir_ = "job/" + std::to_string(++attempts_);
-    NEPHILA_RETURN_IF_ERROR(EnsureDir(fs, dir_));
-    return RobotsStage::Create({fs, clock_, workers_}, dir_, SmallStage());
+    return restarts_.Start(fs, SmallStage());
   }
 
   Status Commit(RobotsStage& stage, uint64_t next) {
-    NEPHILA_TRY(std::string commit, stage.BeginCommit());
-    Manifest manifest{std::move(commit), next, out_.size(), times_asked_};
-    NEPHILA_RETURN_IF_ERROR(stage.FinishCommit());
-    manifest_ = std::move(manifest);
+    NEPHILA_RETURN_IF_ERROR(restarts_.Commit(stage));
+    manifest_ = {next, out_.size(), times_asked_};
     return {};
   }
 
-  ManualClock clock_;
-  Workers workers_{0};
-  std::string dir_;
-  int attempts_ = 0;
+  item::Restarts<RobotsStage> restarts_;
   uint64_t calls_ = 0;
   Manifest manifest_;
   std::vector<uint64_t> out_;

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "item/saved_totals.h"
+#include "item/stage_commit.h"
 #include "robots/parking.h"
 #include "robots/policy.h"
 #include "robots/robots_stage_impl.h"
@@ -19,6 +20,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr uint8_t kCommitVersion = 1;
+constexpr std::string_view kStage = "robots";
 
 // What the parts of the stage have of its memory and disk.
 constexpr uint64_t kQueueShare = 8;
@@ -29,12 +31,6 @@ constexpr uint64_t kLeastQueueBytes = uint64_t{64} << 10;
 std::string CacheDir(const std::string& dir) { return dir + "/cache"; }
 std::string QueueDir(const std::string& dir) { return dir + "/queues"; }
 std::string RulesDir(const std::string& dir) { return dir + "/rules"; }
-
-Unexpected<Error> NoCommit() {
-  return Unexpected(Error{ErrorCode::kCorruption,
-                          "the bytes of a commit of the stage robots are "
-                          "damaged"});
-}
 
 Unexpected<Error> Invalid(std::string_view origin, std::string_view why) {
   return Unexpected(
@@ -103,17 +99,12 @@ Status RobotsStage::Impl::CreateStores(const std::string& dir) {
 Status RobotsStage::Impl::OpenStores(const std::string& dir,
                                      std::string_view commit) {
   ByteReader reader(commit);
-  const auto version = reader.U8();
-  if (!version.has_value()) return NoCommit();
-  if (*version != kCommitVersion) {
-    return Unexpected(Error{ErrorCode::kUnsupported,
-                            "a commit of the stage robots is of another "
-                            "version than this program's"});
-  }
+  NEPHILA_RETURN_IF_ERROR(
+      item::ReadCommitVersion(reader, kCommitVersion, kStage));
   const auto cache_generation = reader.Varint();
   const auto queue_generation = reader.Varint();
   if (!cache_generation.has_value() || !queue_generation.has_value()) {
-    return NoCommit();
+    return item::DamagedCommit(kStage);
   }
   NEPHILA_TRY(cache_, drum::Drum::Open(context_, CacheDir(dir), CacheOptions(),
                                        *cache_generation));
@@ -123,7 +114,7 @@ Status RobotsStage::Impl::OpenStores(const std::string& dir,
   NEPHILA_TRY(log_, RulesLog::Open(context_.fs, RulesDir(dir),
                                    options_.disk_bytes / kLogShare, reader));
   MakeParts();
-  if (!ReadState(reader)) return NoCommit();
+  if (!ReadState(reader)) return item::DamagedCommit(kStage);
   FindParked();
   // Whether one has ended before an earlier one is worth a look.
   ended_early_ = true;

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "base/check.h"
+#include "drum/stage_access.h"
 #include "item/url_record.h"
 #include "robots/parking.h"
 #include "robots/policy.h"
@@ -93,11 +94,7 @@ Result<Admission> RobotsStage::Impl::Check(const Place& place,
   tuple.key = place.key;
   tuple.value = value;
   tuple.aux = aux;
-  if (Status added = cache_->Add(tuple); !added) {
-    if (added.error().code == ErrorCode::kBusy) return Admission::kFull;
-    return Unexpected(std::move(added).error());
-  }
-  return Admission::kTaken;
+  return drum::AddTo(*cache_, tuple);
 }
 
 Result<Admission> RobotsStage::Impl::Add(std::string_view record,

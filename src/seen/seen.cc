@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "base/bytes.h"
+#include "drum/stage_access.h"
 #include "item/saved_totals.h"
+#include "item/stage_commit.h"
 #include "seen/cache_size.h"
 #include "url/record_keys.h"
 
@@ -14,6 +16,7 @@ namespace {
 using item::Admission;
 
 constexpr uint8_t kCommitVersion = 1;
+constexpr std::string_view kStage = "seen";
 
 // Copies what is new: the views of a result end with the call.
 class WaitingReceiver final : public drum::Receiver {
@@ -30,12 +33,6 @@ class WaitingReceiver final : public drum::Receiver {
   std::deque<std::string>& waiting_;
 };
 
-Unexpected<Error> NoCommit() {
-  return Unexpected(Error{ErrorCode::kCorruption,
-                          "the bytes of a commit of the stage seen are "
-                          "damaged"});
-}
-
 // The generation of the Drum, and the rest of the commit.
 struct Commit {
   uint64_t generation = 0;
@@ -44,15 +41,10 @@ struct Commit {
 
 Result<Commit> ReadCommit(std::string_view bytes) {
   ByteReader reader(bytes);
-  const auto version = reader.U8();
-  if (!version.has_value()) return NoCommit();
-  if (*version != kCommitVersion) {
-    return Unexpected(Error{ErrorCode::kUnsupported,
-                            "a commit of the stage seen is of another version "
-                            "than this program's"});
-  }
+  NEPHILA_RETURN_IF_ERROR(
+      item::ReadCommitVersion(reader, kCommitVersion, kStage));
   const auto generation = reader.Varint();
-  if (!generation.has_value()) return NoCommit();
+  if (!generation.has_value()) return item::DamagedCommit(kStage);
   return Commit{*generation, bytes.substr(reader.position())};
 }
 
@@ -101,10 +93,10 @@ Result<std::unique_ptr<Seen>> Seen::Open(const drum::DrumContext& context,
   // Each URL is known from the moment on at which it was handed in.
   StageAccount totals("seen", kDropReasonNames);
   ByteReader reader(parts.state);
-  if (!item::RestoreTotals(reader, totals)) return NoCommit();
+  if (!item::RestoreTotals(reader, totals)) return item::DamagedCommit(kStage);
   const uint64_t cache_bytes = CacheBytesFor(options, totals.Totals().out);
   std::unique_ptr<Seen> seen(new Seen(std::move(options), cache_bytes));
-  if (!seen->Restore(parts.state)) return NoCommit();
+  if (!seen->Restore(parts.state)) return item::DamagedCommit(kStage);
   NEPHILA_TRY(seen->drum_,
               drum::Drum::Open(context, dir, seen->MakeDrumOptions(cache_bytes),
                                parts.generation));
@@ -143,10 +135,8 @@ Result<Admission> Seen::Add(const item::UrlRecord& record, url::UrlKey key) {
   drum::Tuple tuple;
   tuple.key = key.value;
   tuple.aux = encoded_;
-  if (Status added = drum_->Add(tuple); !added) {
-    if (added.error().code == ErrorCode::kBusy) return Admission::kFull;
-    return Unexpected(std::move(added).error());
-  }
+  NEPHILA_TRY(const Admission admission, drum::AddTo(*drum_, tuple));
+  if (admission == Admission::kFull) return admission;
   // Not before: a URL that was refused comes again and is no duplicate.
   if (cache_) cache_->CheckAndInsert(key.value);
   account_.In();
@@ -167,32 +157,15 @@ Result<size_t> Seen::HandOn(const item::RecordSink& sink, size_t max_urls) {
   return handed_on;
 }
 
-Status Seen::Take(size_t max_results) {
-  const drum::DrumStats before = drum_->stats();
-  WaitingReceiver receiver(waiting_);
-  const auto delivered = drum_->Deliver(receiver, max_results);
-  // With an error too, for some may have come before it.
-  const drum::DrumStats after = drum_->stats();
-  const uint64_t duplicates =
-      (after.results_delivered - before.results_delivered) -
-      (after.uniques_delivered - before.uniques_delivered);
-  account_.Drop(DropReason::kDuplicate, duplicates);
-  account_.Hold(-static_cast<int64_t>(duplicates));
-  if (!delivered.has_value()) return Unexpected(delivered.error());
-  return {};
-}
-
 Result<size_t> Seen::Step(const item::RecordSink& sink, size_t max_urls) {
-  NEPHILA_TRY(size_t done, HandOn(sink, max_urls));
-  if (!waiting_.empty() || done >= max_urls) return done;
-  const uint64_t before =
-      account_.Totals().dropped[static_cast<size_t>(DropReason::kDuplicate)];
-  NEPHILA_RETURN_IF_ERROR(Take(max_urls - done));
-  done +=
-      account_.Totals().dropped[static_cast<size_t>(DropReason::kDuplicate)] -
-      before;
+  NEPHILA_TRY(const size_t first, HandOn(sink, max_urls));
+  if (!waiting_.empty() || first >= max_urls) return first;
+  WaitingReceiver receiver(waiting_);
+  NEPHILA_TRY(const uint64_t duplicates,
+              drum::DeliverUnique(*drum_, receiver, max_urls - first, account_,
+                                  DropReason::kDuplicate));
   NEPHILA_TRY(const size_t more, HandOn(sink, max_urls));
-  return done + more;
+  return first + duplicates + more;
 }
 
 Result<bool> Seen::RunDry() {

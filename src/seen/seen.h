@@ -102,7 +102,6 @@ class Seen {
 
   drum::DrumOptions MakeDrumOptions(uint64_t cache_bytes) const;
   Result<size_t> HandOn(const item::RecordSink& sink, size_t max_urls);
-  Status Take(size_t max_results);
   bool Restore(std::string_view state);
 
   const SeenOptions options_;

@@ -4,9 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "base/clock.h"
 #include "base/file.h"
-#include "base/workers.h"
 #include "item/stage_crash_testing.h"
 #include "seen/seen.h"
 #include "seen/seen_testing.h"
@@ -64,7 +62,6 @@ class SeenWork {
 
  private:
   struct Manifest {
-    std::string commit;
     uint64_t next = 0;
     size_t out = 0;
   };
@@ -72,27 +69,16 @@ class SeenWork {
   Result<std::unique_ptr<Seen>> Start(FileSystem& fs,
                                       const SeenOptions& options) {
     out_.resize(manifest_.out);
-    if (!manifest_.commit.empty()) {
-      return Seen::Open({fs, clock_, workers_}, dir_, options,
-                        manifest_.commit);
-    }
-    dir_ = "job/" + std::to_string(++attempts_);
-    NEPHILA_RETURN_IF_ERROR(EnsureDir(fs, dir_));
-    return Seen::Create({fs, clock_, workers_}, dir_, options);
+    return restarts_.Start(fs, options);
   }
 
   Status Commit(Seen& seen, uint64_t next) {
-    NEPHILA_TRY(std::string commit, seen.BeginCommit());
-    const Manifest manifest{std::move(commit), next, out_.size()};
-    NEPHILA_RETURN_IF_ERROR(seen.FinishCommit());
-    manifest_ = manifest;
+    NEPHILA_RETURN_IF_ERROR(restarts_.Commit(seen));
+    manifest_ = {next, out_.size()};
     return {};
   }
 
-  ManualClock clock_;
-  Workers workers_{0};
-  std::string dir_;
-  int attempts_ = 0;
+  item::Restarts<Seen> restarts_;
   bool refused_ = false;
   Manifest manifest_;
   std::vector<uint64_t> out_;
