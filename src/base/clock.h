@@ -108,6 +108,10 @@ class ManualClock final : public Clock {
       NEPHILA_GUARDED_BY(waiters_mutex_);
 };
 
+inline double Seconds(std::chrono::nanoseconds length) {
+  return std::chrono::duration<double>(length).count();
+}
+
 // 2026-01-02T03:04:05.678Z, rounded down to the millisecond.
 std::string FormatUtc(WallTime time);
 

@@ -14,10 +14,6 @@
 namespace nephila::fetch {
 namespace {
 
-double Seconds(std::chrono::nanoseconds length) {
-  return std::chrono::duration<double>(length).count();
-}
-
 double SpeedOf(const BodyProgress& progress) {
   if (progress.recent_bytes_per_second) {
     return *progress.recent_bytes_per_second;

@@ -24,10 +24,6 @@ SiteDelays Delays(const std::vector<std::string>& items) {
   return *std::move(delays);
 }
 
-double Seconds(Length length) {
-  return std::chrono::duration<double>(length).count();
-}
-
 }  // namespace
 
 size_t Politeness::Impl::DomainAtHash::operator()(const DomainAt& at) const {

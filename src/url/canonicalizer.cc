@@ -17,6 +17,14 @@ std::string_view PayLevelDomain(std::string_view host, HostKind kind,
   return domain.empty() ? host : domain;
 }
 
+std::string_view SiteOf(std::string_view host,
+                        const PublicSuffixList& suffixes) {
+  if (host.ends_with(']') || EndsInNumber(host)) return host;
+  const std::string_view site = suffixes.RegistrableDomain(
+      host, PublicSuffixList::Rules::kIcannAndPrivate);
+  return site.empty() ? host : site;
+}
+
 Canonicalizer::Canonicalizer(const config::UrlSettings& settings,
                              const PublicSuffixList& suffixes, uint64_t seed)
     : normalizer_(settings, suffixes),

@@ -76,5 +76,9 @@ class Canonicalizer {
 // An IP address, and a host that is a public suffix itself, is its own.
 std::string_view PayLevelDomain(std::string_view host, HostKind kind,
                                 const PublicSuffixList& suffixes);
+// What the scope of a crawl takes for one: the same by ICANN's and private
+// rules (alice.github.io is a site). REQUIRES: a host as the parser leaves it.
+std::string_view SiteOf(std::string_view host,
+                        const PublicSuffixList& suffixes);
 
 }  // namespace nephila::url
