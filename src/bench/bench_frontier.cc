@@ -211,7 +211,6 @@ class GrowingFrontier {
     finished.place = visit.place;
     finished.attempt = visit.attempt;
     finished.budget = visit.budget;
-    finished.checked = visit.checked;
     finished.outcome = item::FetchOutcome::kResponse;
     finished.status = 200;
     finished.archived = true;

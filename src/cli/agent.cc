@@ -4,6 +4,9 @@
 
 #include <chrono>
 
+#include "fetch/fetch_options.h"
+#include "store/store.h"
+
 namespace nephila::cli {
 
 Status CheckAgent(const config::AgentSettings& agent) {
@@ -12,6 +15,18 @@ Status CheckAgent(const config::AgentSettings& agent) {
       ErrorCode::kInvalidArgument,
       "agent.contact is not set: servers must be able to tell who asks; add "
       "--set agent.contact=https://example.org/about-our-crawler"});
+}
+
+std::vector<std::pair<std::string, std::string>> ArchiveInfo(
+    const config::Settings& settings) {
+  std::vector<std::pair<std::string, std::string>> info = {
+      {"software", "nephila"},
+      {"http-header-user-agent", fetch::UserAgent(settings.agent)},
+      {"robots", "obey"}};
+  for (auto& field : store::SettingsInfo(settings)) {
+    info.push_back(std::move(field));
+  }
+  return info;
 }
 
 uint64_t RandomSeed() {

@@ -308,7 +308,9 @@ TEST(CliSettings, TomlLoadsBack) {
 }
 
 TEST(CliDemo, CrawlsAWebWithoutNetwork) {
-  Finished run = Nephila({"demo", "--time", "2s"});
+  const std::string job = TempFile("demo");
+  Finished run = Nephila({"demo", "--time", "2s", "--job", job});
+  std::filesystem::remove_all(job);
   EXPECT_EQ(run.status, 0) << run.err;
   EXPECT_NE(run.out.find("max-time: "), std::string::npos) << run.out;
   EXPECT_NE(run.out.find("  politeness "), std::string::npos) << run.out;

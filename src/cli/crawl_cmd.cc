@@ -159,18 +159,6 @@ Result<std::string> SuffixList(FileSystem& fs,
   return std::string(url::PublicSuffixList::BuiltInText());
 }
 
-std::vector<std::pair<std::string, std::string>> ArchiveInfo(
-    const config::Settings& settings) {
-  std::vector<std::pair<std::string, std::string>> info = {
-      {"software", "nephila"},
-      {"http-header-user-agent", fetch::UserAgent(settings.agent)},
-      {"robots", "obey"}};
-  for (auto& field : store::SettingsInfo(settings)) {
-    info.push_back(std::move(field));
-  }
-  return info;
-}
-
 }  // namespace
 
 Status PrepareCrawl(const CrawlCmdOptions& options, SetupOptions* setup) {

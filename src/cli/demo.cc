@@ -3,9 +3,11 @@
 #include <fmt/core.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <ostream>
 #include <sstream>
 #include <string>
+#include <system_error>
 
 #include "base/clock.h"
 #include "base/real_file_system.h"
@@ -83,9 +85,10 @@ SetupOptions DemoSettings(const DemoOptions& options, uint16_t dns_port) {
 }
 
 Result<std::string> DemoFolder() {
-  const char* base = std::getenv("TMPDIR");
+  std::error_code error;
   std::string folder =
-      std::string(base != nullptr ? base : "/tmp") + "/nephila-demo-XXXXXX";
+      (std::filesystem::temp_directory_path(error) / "nephila-demo-XXXXXX")
+          .string();
   if (mkdtemp(folder.data()) == nullptr) {
     return Unexpected(Error{ErrorCode::kIo, folder + ": cannot be made"});
   }

@@ -15,11 +15,7 @@
 #include "cli/file_limit.h"
 #include "cli/lines.h"
 #include "crawl/polite_fetch.h"
-#include "dns/cares_resolver.h"
-#include "fetch/cookie_jar.h"
-#include "fetch/curl_fetcher.h"
-#include "fetch/rate_limit.h"
-#include "net/address_guard.h"
+#include "crawl/real_web.h"
 #include "net/event_loop.h"
 
 namespace nephila::cli {
@@ -29,10 +25,6 @@ using Json = nlohmann::ordered_json;
 
 // A tool for a list of URLs, not a crawl.
 constexpr size_t kMostInFlight = 1000;
-
-double Seconds(std::chrono::nanoseconds time) {
-  return std::chrono::duration<double>(time).count();
-}
 
 Json RobotsJson(const crawl::RobotsWord& word) {
   Json robots;
@@ -154,87 +146,41 @@ Result<std::unique_ptr<store::Store>> OpenStore(const Setup& setup,
               "--warc " + EscapeForTerminal(folder) +
                   ": holds an archive already; name another folder"});
   }
-  options.info = {
-      {"software", "nephila"},
-      {"http-header-user-agent", fetch::UserAgent(setup.settings.agent)},
-      {"robots", "obey"}};
-  for (auto& field : store::SettingsInfo(setup.settings)) {
-    options.info.push_back(std::move(field));
-  }
+  options.info = ArchiveInfo(setup.settings);
   return store::Store::OpenAt(fs, clock, std::move(options), std::nullopt);
 }
 
-// The engine and its surroundings, in the order in which they need each other.
-class Engine {
- public:
-  static Result<std::unique_ptr<Engine>> Make(const Setup& setup) {
-    auto engine = std::unique_ptr<Engine>(new Engine());
-    NEPHILA_TRY(
-        engine->options_,
-        fetch::FetchOptions::Make(setup.settings.agent, setup.settings.fetch));
-    NEPHILA_TRY(engine->guard_, net::AddressGuard::Make(setup.settings.guard));
-    NEPHILA_TRY(engine->loop_, net::EventLoop::Make(engine->clock_));
-    NEPHILA_TRY(engine->pool_,
-                fetch::BodyPool::Make(setup.settings.fetch.body_memory_bytes));
-    engine->share_ = std::make_unique<fetch::BodyShare>(*engine->pool_);
-    engine->rate_ = std::make_unique<fetch::RateLimit>(setup.settings.fetch,
-                                                       engine->clock_);
-    if (setup.settings.fetch.cookies) {
-      engine->cookies_ = std::make_unique<fetch::CookieJar>(
-          setup.settings.fetch, setup.suffixes, engine->clock_);
-    }
-    // Sockets of the resolver, files and what libraries open are besides.
-    constexpr size_t kOtherFiles = 100;
-    engine->max_in_flight_ =
-        std::clamp<size_t>(RaiseFileLimit(), 2 * kOtherFiles, kMostInFlight) -
-        kOtherFiles;
-    NEPHILA_TRY(engine->resolver_,
-                dns::CaresResolver::Make(*engine->loop_, engine->guard_,
-                                         setup.settings.dns));
-    NEPHILA_TRY(
-        engine->fetcher_,
-        fetch::CurlFetcher::Make(
-            {*engine->loop_, engine->options_, engine->guard_, *engine->share_,
-             engine->rate_.get(), engine->cookies_.get()}));
-    return engine;
-  }
-
-  crawl::Contacts::Parts Parts(const Setup& setup) {
-    return {*loop_,          *resolver_,     *fetcher_,
-            options_.limits, setup.settings, max_in_flight_};
-  }
-  net::EventLoop& loop() { return *loop_; }
-  const Clock& clock() const { return clock_; }
-
- private:
-  Engine() = default;
-
-  RealClock clock_;
-  fetch::FetchOptions options_;
-  net::AddressGuard guard_;
-  std::unique_ptr<net::EventLoop> loop_;
-  std::unique_ptr<fetch::BodyPool> pool_;
-  std::unique_ptr<fetch::BodyShare> share_;
-  std::unique_ptr<fetch::RateLimit> rate_;
-  std::unique_ptr<fetch::CookieJar> cookies_;
-  size_t max_in_flight_ = 0;
-  std::unique_ptr<dns::CaresResolver> resolver_;
-  std::unique_ptr<fetch::CurlFetcher> fetcher_;
-};
+// As many as the limit of open files allows.
+size_t MaxInFlight() {
+  // Sockets of the resolver, files and what libraries open are besides.
+  constexpr size_t kOtherFiles = 100;
+  return std::clamp<size_t>(RaiseFileLimit(), 2 * kOtherFiles, kMostInFlight) -
+         kOtherFiles;
+}
 
 }  // namespace
 
 Status RunFetch(const Setup& setup, const FetchCmdOptions& options,
                 std::istream& in, std::ostream& out) {
   NEPHILA_RETURN_IF_ERROR(CheckAgent(setup.settings.agent));
-  NEPHILA_TRY(auto engine, Engine::Make(setup));
+  const RealClock clock;
+  NEPHILA_TRY(const auto loop, net::EventLoop::Make(clock));
+  NEPHILA_TRY(const auto web,
+              crawl::RealWeb::Make(setup.settings, setup.suffixes, clock));
+  const size_t max_in_flight = MaxInFlight();
+  NEPHILA_TRY(const auto resolver, web->MakeResolver(*loop));
+  NEPHILA_TRY(const auto fetcher, web->MakeFetcher(*loop));
   auto fs = MakeRealFileSystem();
   std::unique_ptr<store::Store> store;
   if (!options.warc.empty()) {
-    NEPHILA_TRY(store, OpenStore(setup, options.warc, *fs, engine->clock()));
+    NEPHILA_TRY(store, OpenStore(setup, options.warc, *fs, clock));
   }
-  crawl::PoliteFetch fetch({engine->Parts(setup), setup.settings,
-                            setup.suffixes, store.get(), options.redirects,
+  crawl::PoliteFetch fetch({{*loop, *resolver, *fetcher, web->limits(),
+                             setup.settings, max_in_flight},
+                            setup.settings,
+                            setup.suffixes,
+                            store.get(),
+                            options.redirects,
                             [&](const crawl::FetchedUrl& fetched) {
                               Print(fetched, options, out);
                             }});
@@ -249,7 +195,7 @@ Status RunFetch(const Setup& setup, const FetchCmdOptions& options,
     NEPHILA_RETURN_IF_ERROR(added);
   }
   while (fetch.busy()) {
-    engine->loop().RunOnce(engine->clock().Now() + std::chrono::seconds(60));
+    loop->RunOnce(clock.Now() + std::chrono::seconds(60));
   }
   NEPHILA_RETURN_IF_ERROR(fetch.status());
   return store != nullptr ? store->Finish() : Status();

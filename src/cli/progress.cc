@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "base/clock.h"
 #include "base/text.h"
 
 namespace nephila::cli {
@@ -14,10 +15,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-
-double Seconds(std::chrono::nanoseconds time) {
-  return std::chrono::duration<double>(time).count();
-}
 
 std::string Bytes(double bytes) {
   constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};

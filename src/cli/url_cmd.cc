@@ -50,13 +50,10 @@ class UrlPrinter {
       (*line)["dropped"] = url::DropReasonName(canonical.error());
       return;
     }
-    std::string_view site = suffixes_.RegistrableDomain(
-        canonical->host, url::PublicSuffixList::Rules::kIcannAndPrivate);
-    bool is_name = url_.host_kind() == url::HostKind::kDomain;
     (*line)["canonical"] = canonical->href;
     (*line)["host"] = canonical->host;
     (*line)["pld"] = canonical->pld;
-    (*line)["site"] = is_name && !site.empty() ? site : canonical->host;
+    (*line)["site"] = url::SiteOf(canonical->host, suffixes_);
     (*line)["key"] = Hex(canonical->keys.url.value);
     (*line)["host_key"] = Hex(canonical->keys.host.value);
     (*line)["pld_key"] = Hex(canonical->keys.pld.value);

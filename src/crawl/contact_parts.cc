@@ -52,6 +52,27 @@ std::string Explain(const dns::Answer& answer) {
   return text;
 }
 
+NamePage::NamePage(std::string_view host, const dns::Answer& answer,
+                   WallTime begin)
+    : name_("dns:" + std::string(host)),
+      server_(answer.server ? answer.server->address.ToString() : ""),
+      records_({answer.records}),
+      begin_(begin),
+      took_(answer.took) {}
+
+item::FetchedPage NamePage::page() const {
+  item::FetchedPage page;
+  page.kind = item::FetchKind::kDns;
+  page.outcome = FetchOutcome::kDnsAnswer;
+  page.url = name_;
+  page.hop_path = "P";
+  page.begin = begin_;
+  page.duration = took_;
+  page.ip_address = server_;
+  page.body = records_;
+  return page;
+}
+
 ServerKey KeyOf(const net::IpAddress& address) {
   ServerKey key;
   const std::span<const uint8_t> bytes = address.bytes();

@@ -4,10 +4,12 @@
 //   Threads: any; plain functions.   Cost: constant.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
@@ -16,6 +18,7 @@
 #include "fetch/fetch_result.h"
 #include "fetch/response_head.h"
 #include "item/fetch_outcome.h"
+#include "item/fetched_page.h"
 #include "net/ip_address.h"
 #include "politeness/politeness.h"
 #include "url/url.h"
@@ -35,6 +38,28 @@ uint16_t PortOf(const url::Url& url);
 item::FetchOutcome OutcomeOf(dns::Outcome outcome);
 // For people.
 std::string Explain(const dns::Answer& answer);
+
+// The records of a name, as the archive has them.
+class NamePage {
+ public:
+  // Keeps views of the answer. `begin`: when the page was asked for.
+  NamePage(std::string_view host, const dns::Answer& answer, WallTime begin);
+  NamePage(const NamePage&) = delete;
+  NamePage& operator=(const NamePage&) = delete;
+
+  // Whether they are news: asked for, not from the cache.
+  static bool IsNews(const dns::Answer& answer) {
+    return answer.source == dns::Source::kAsked && !answer.records.empty();
+  }
+  item::FetchedPage page() const;
+
+ private:
+  const std::string name_;
+  const std::string server_;
+  const std::array<std::string_view, 1> records_;
+  const WallTime begin_;
+  const std::chrono::nanoseconds took_;
+};
 
 politeness::ServerKey KeyOf(const net::IpAddress& address);
 net::IpAddress AddressOf(const politeness::ServerKey& key);

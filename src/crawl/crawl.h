@@ -156,6 +156,9 @@ class Crawl {
 
   void SyncIfDue();
   void BeginCheckpointIfDue();
+  // The frontier's part of a checkpoint.
+  Status NoteState();
+  void SyncArchive(CrawlThread& thread);
   Status BeginCheckpoint();
   void CollectCheckpoint();
   Status EndCheckpoint();

@@ -112,12 +112,27 @@ void Crawl::BeginCheckpointIfDue() {
   if (Status status = BeginCheckpoint(); !status) Fail(status.error());
 }
 
-Status Crawl::BeginCheckpoint() {
+Status Crawl::NoteState() {
   checkpoint_ = std::make_unique<Checkpoint>();
   checkpoint_->manifest.number = next_manifest_++;
   checkpoint_->entry = frontier_->entry();
   NEPHILA_TRY(checkpoint_->manifest.parts, frontier_->BeginCheckpoint());
   checkpoint_->manifest.parts["status"] = FormatStatus(status());
+  return {};
+}
+
+// On the thread of the downloader.
+void Crawl::SyncArchive(CrawlThread& thread) {
+  auto position = thread.downloader->Sync();
+  if (position.has_value()) {
+    thread.position = *position;
+  } else {
+    loop_->Post([this, error = position.error()] { Fail(error); });
+  }
+}
+
+Status Crawl::BeginCheckpoint() {
+  NEPHILA_RETURN_IF_ERROR(NoteState());
   // The dispatcher, and all downloaders together.
   checkpoint_->missing = 2;
   dispatcher_thread_->loop().Post([this] {
@@ -127,25 +142,13 @@ Status Crawl::BeginCheckpoint() {
     });
   });
   // Each writes its own; who reads them has been told by all.
-  OnDownloaders(
-      [this](CrawlThread& thread) {
-        auto position = thread.downloader->Sync();
-        if (position.has_value()) {
-          thread.position = *position;
-        } else {
-          loop_->Post([this, error = position.error()] { Fail(error); });
-        }
-      },
-      [this] { CollectCheckpoint(); });
+  OnDownloaders([this](CrawlThread& thread) { SyncArchive(thread); },
+                [this] { CollectCheckpoint(); });
   return {};
 }
 
 Status Crawl::CheckpointNow() {
-  checkpoint_ = std::make_unique<Checkpoint>();
-  checkpoint_->manifest.number = next_manifest_++;
-  checkpoint_->entry = frontier_->entry();
-  NEPHILA_TRY(checkpoint_->manifest.parts, frontier_->BeginCheckpoint());
-  checkpoint_->manifest.parts["status"] = FormatStatus(status());
+  NEPHILA_RETURN_IF_ERROR(NoteState());
   checkpoint_->waits = dispatcher_->SaveWaits();
   for (auto& thread : threads_) {
     NEPHILA_TRY(thread->position, thread->downloader->Sync());

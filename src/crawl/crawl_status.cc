@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/clock.h"
+
 namespace nephila::crawl {
 
 using Json = nlohmann::ordered_json;
@@ -23,7 +25,7 @@ std::string_view CrawlEndName(CrawlEnd end) {
 }
 
 double CrawlStatus::rate() const {
-  const double seconds = std::chrono::duration<double>(elapsed).count();
+  const double seconds = Seconds(elapsed);
   if (seconds <= 0) return 0;
   return static_cast<double>(pages - pages_before) / seconds;
 }
@@ -52,7 +54,7 @@ std::string FormatStatus(const CrawlStatus& status) {
   json["pages"] = status.pages;
   json["bytes"] = status.bytes;
   json["rate"] = status.rate();
-  json["elapsed"] = std::chrono::duration<double>(status.elapsed).count();
+  json["elapsed"] = Seconds(status.elapsed);
   json["failed"] = status.failed;
   json["retries"] = status.retries;
   json["robots"] = status.robots;

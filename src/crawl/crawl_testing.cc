@@ -41,10 +41,6 @@ std::string HeadOf(const FakeAnswer& answer) {
   return head.append("\r\n\r\n");
 }
 
-double Seconds(nanoseconds length) {
-  return std::chrono::duration<double>(length).count();
-}
-
 }  // namespace
 
 FakeAnswer FakePage(std::string body) {

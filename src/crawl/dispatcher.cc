@@ -146,11 +146,6 @@ void Dispatcher::SetPagesLeft(uint64_t pages) {
   Pump();
 }
 
-void Dispatcher::SetSpeed(double leases_per_second) {
-  politeness_.SetSpeed(leases_per_second);
-  Pump();
-}
-
 void Dispatcher::Aim(Visit* visit) const {
   const auto record = item::ReadUrl(visit->record);
   NEPHILA_CHECK(record);

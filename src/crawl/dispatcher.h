@@ -122,7 +122,6 @@ class Dispatcher {
   void SetMaxInFlight(size_t max);
   // So many pages may still come; nobody is asked for one more.
   void SetPagesLeft(uint64_t pages);
-  void SetSpeed(double leases_per_second);
 
   std::string SaveWaits() const { return politeness_.Save(); }
   Status RestoreWaits(std::string_view saved) {

@@ -159,8 +159,6 @@ void Downloader::Decide(Attempt* attempt) {
   finished.place = visit.place;
   finished.attempt = finished.next_attempt = visit.attempt;
   finished.budget = visit.budget;
-  finished.crawl_delay = visit.crawl_delay;
-  finished.checked = visit.checked;
   finished.outcome = result.outcome;
   finished.status = result.status;
   finished.body_bytes = result.body.size_bytes();
@@ -259,26 +257,13 @@ Status Downloader::Archive(Attempt* attempt) {
 
 Status Downloader::ArchiveName(const Attempt& attempt) {
   const Visit& visit = *attempt.visit;
-  const dns::Answer& answer = visit.answer;
-  if (answer.source != dns::Source::kAsked || answer.records.empty() ||
+  if (!NamePage::IsNews(visit.answer) ||
       archived_names_.contains(visit.host_key)) {
     return {};
   }
-  std::string name = "dns:";
-  name.append(visit.host);
-  const std::string server =
-      answer.server ? answer.server->address.ToString() : "";
-  const std::array<std::string_view, 1> body = {answer.records};
-  item::FetchedPage page;
-  page.kind = FetchKind::kDns;
-  page.outcome = FetchOutcome::kDnsAnswer;
-  page.url = name;
-  page.hop_path = "P";
-  page.begin = attempt.result->begin;
-  page.duration = answer.took;
-  page.ip_address = server;
+  const NamePage name(visit.host, visit.answer, attempt.result->begin);
+  item::FetchedPage page = name.page();
   page.thread = static_cast<uint32_t>(parts_.number);
-  page.body = body;
   NEPHILA_RETURN_IF_ERROR(parts_.store.Write(page));
   if (archived_names_.size() >= kMostNames) archived_names_.clear();
   archived_names_.insert(visit.host_key);

@@ -36,7 +36,6 @@ TEST_F(DownloaderTest, APageIsArchivedJournaledAndReadForItsLinks) {
   Start();
   VisitPtr page = Page("http://a.test/", item::kFromSeed);
   page->budget = 25;
-  page->crawl_delay = seconds(1);
   const std::string record = page->record;
   Give(std::move(page));
   ASSERT_TRUE(RunUntilFinished(1));
@@ -46,7 +45,6 @@ TEST_F(DownloaderTest, APageIsArchivedJournaledAndReadForItsLinks) {
   EXPECT_EQ(visit.record, record);
   EXPECT_EQ(visit.place, 1U);
   EXPECT_EQ(visit.budget, 25U);
-  EXPECT_EQ(visit.crawl_delay, seconds(1));
   EXPECT_EQ(visit.outcome, FetchOutcome::kResponse);
   EXPECT_EQ(visit.status, 200);
   EXPECT_TRUE(visit.archived);

@@ -472,7 +472,6 @@ Result<VisitPtr> Frontier::MakeVisit(uint64_t place, std::string_view bytes) {
   visit->not_before = url->not_before;
   visit->failures = url->failures;
   visit->overloads = url->overloads;
-  visit->checked = url->checked;
   return visit;
 }
 

@@ -28,10 +28,6 @@ Unexpected<Error> NoState() {
                           "the manifest's state of the frontier is damaged"});
 }
 
-double Seconds(std::chrono::nanoseconds time) {
-  return std::chrono::duration<double>(time).count();
-}
-
 }  // namespace
 
 drum::DrumContext Frontier::Context() const {

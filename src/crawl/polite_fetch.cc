@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "base/text.h"
-#include "item/product_token.h"
+#include "crawl/contact_parts.h"
 #include "robots/matcher.h"
 #include "robots/policy.h"
 #include "robots/rules.h"
@@ -40,10 +40,7 @@ PoliteFetch::PoliteFetch(const Parts& parts)
     : parts_(parts),
       contacts_(parts.contacts),
       processor_(parts.settings, parts.suffixes, 0, /*text=*/true),
-      head_(fetch::HeadLimitsOf(parts.settings.fetch)),
-      robots_decoder_(
-          {parts.settings.robots.max_size_bytes,
-           coding::DecodeLimitsOf(parts.settings.fetch).max_ratio}) {}
+      robots_(parts.settings) {}
 
 Status PoliteFetch::Add(std::string_view url) {
   Job job;
@@ -85,41 +82,21 @@ void PoliteFetch::AskRobots(Site* site) {
 }
 
 void PoliteFetch::OnRobots(Site* site, const FetchResult& result) {
-  head_.Clear();
-  std::string_view head = result.head;
-  if (head_.Add(&head) != fetch::HeadState::kComplete) head_.Finish();
-  fetch::RobotsHop hop;
-  hop.outcome = result.outcome;
-  hop.status = result.status;
-  hop.location = head_.location();
-  hop.truncation = result.truncation;
-  std::string text;
-  if (result.status / 100 == 2) {
-    for (std::string_view piece :
-         robots_decoder_.Decode(AsPage(result), head_)) {
-      text.append(piece);
-    }
-    hop.chunks = robots_decoder_.chunks();
-    hop.content = robots_decoder_.state();
-  }
+  const fetch::RobotsHop hop = robots_.ReadHop(AsPage(result));
   if (site->walk.OnResult(hop) == fetch::RobotsWalk::Step::kAsk) {
     return AskRobots(site);
   }
   site->word.outcome = result.outcome;
   site->word.error = result.error;
-  TakeRules(site, text);
+  TakeRules(site);
   for (Job& job : std::exchange(site->waiting, {})) {
     AskPage(site, std::move(job));
   }
 }
 
-void PoliteFetch::TakeRules(Site* site, std::string_view text) {
-  robots::Fetch fetch;
-  fetch.end = site->walk.end();
-  if (fetch.end == item::RobotsFetchEnd::kAnswer) {
-    fetch.status = site->walk.status();
-  }
-  robots::Verdict verdict = robots::PolicyFor(fetch).verdict;
+void PoliteFetch::TakeRules(Site* site) {
+  const robots::Fetch fetch = EndOf(site->walk);
+  const robots::Verdict verdict = robots::PolicyFor(fetch).verdict;
   site->word.verdict = robots::VerdictName(verdict);
   site->word.status = fetch.status;
   switch (verdict) {
@@ -133,9 +110,7 @@ void PoliteFetch::TakeRules(Site* site, std::string_view text) {
     case robots::Verdict::kParse:
       break;
   }
-  robots::RobotsFile file =
-      robots::Parse(text, item::ProductToken(parts_.settings.agent.name),
-                    robots::RobotsLimits(parts_.settings.robots));
+  const robots::RobotsFile file = robots_.Parse();
   site->rules = robots::CompileRules(file);
   if (file.crawl_delay) {
     contacts_.SetCrawlDelay(site->waiting.front().url.host(),
@@ -214,22 +189,9 @@ void PoliteFetch::Archive(const FetchResult& result, const dns::Answer& answer,
                           std::string_view via, std::string* record_id) {
   if (parts_.store == nullptr) return;
   url::Url url;
-  if (answer.source == dns::Source::kAsked && !answer.records.empty() &&
-      url::Parse(result.url, nullptr, &url) &&
+  if (NamePage::IsNews(answer) && url::Parse(result.url, nullptr, &url) &&
       archived_names_.insert(std::string(url.host())).second) {
-    std::string name = "dns:" + std::string(url.host());
-    std::string server = answer.server ? answer.server->address.ToString() : "";
-    std::string_view body[] = {answer.records};
-    item::FetchedPage names;
-    names.kind = item::FetchKind::kDns;
-    names.outcome = item::FetchOutcome::kDnsAnswer;
-    names.url = name;
-    names.hop_path = "P";
-    names.begin = result.begin;
-    names.duration = answer.took;
-    names.ip_address = server;
-    names.body = body;
-    Write(names, nullptr);
+    Write(NamePage(url.host(), answer, result.begin).page(), nullptr);
   }
   item::FetchedPage page = AsPage(result);
   page.via = via;

@@ -18,9 +18,9 @@
 
 #include "base/result.h"
 #include "config/settings.h"
-#include "crawl/body_decoder.h"
 #include "crawl/contacts.h"
 #include "crawl/page_processor.h"
+#include "crawl/robots_reader.h"
 #include "fetch/fetch_result.h"
 #include "fetch/robots_walk.h"
 #include "store/store.h"
@@ -95,7 +95,7 @@ class PoliteFetch {
   void Begin(Job job);
   void AskRobots(Site* site);
   void OnRobots(Site* site, const fetch::FetchResult& result);
-  void TakeRules(Site* site, std::string_view text);
+  void TakeRules(Site* site);
   void AskPage(Site* site, Job job);
   void OnPage(const Job& job, const RobotsWord& word,
               const fetch::FetchResult& result, const dns::Answer& answer);
@@ -108,8 +108,7 @@ class PoliteFetch {
   const Parts parts_;
   Contacts contacts_;
   PageProcessor processor_;
-  fetch::ResponseHead head_;
-  BodyDecoder robots_decoder_;
+  RobotsReader robots_;
   std::map<std::string, std::unique_ptr<Site>, std::less<>> sites_;
   std::set<std::string, std::less<>> archived_names_;
   size_t open_ = 0;

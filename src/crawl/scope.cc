@@ -3,33 +3,17 @@
 #include <algorithm>
 #include <vector>
 
-#include "base/ascii.h"
+#include "url/canonicalizer.h"
 
 namespace nephila::crawl {
-namespace {
-
-// As the URL parser leaves hosts, one whose last label is a number is an
-// IPv4 address.
-bool IsAddress(std::string_view host) {
-  if (host.empty() || host.back() == ']') return true;
-  const std::string_view last = host.substr(host.rfind('.') + 1);
-  return std::all_of(last.begin(), last.end(),
-                     [](char c) { return c >= '0' && c <= '9'; });
-}
-
-}  // namespace
 
 Scope::Scope(const config::ScopeSettings& settings,
              const url::PublicSuffixList& suffixes)
     : settings_(settings), suffixes_(suffixes) {}
 
 std::string_view Scope::SiteOf(std::string_view host) const {
-  if (settings_.bounds == config::ScopeBounds::kHost || IsAddress(host)) {
-    return host;
-  }
-  const std::string_view site = suffixes_.RegistrableDomain(
-      host, url::PublicSuffixList::Rules::kIcannAndPrivate);
-  return site.empty() ? host : site;
+  if (settings_.bounds == config::ScopeBounds::kHost) return host;
+  return url::SiteOf(host, suffixes_);
 }
 
 void Scope::Widen(std::string_view host) {

@@ -38,7 +38,6 @@ struct Visit {
   WallTime not_before{};
   uint32_t failures = 0;
   uint32_t overloads = 0;
-  WallTime checked{};  // when the robots.txt was fetched that allowed it
 
   // What is asked for now: the URL of the record, or where a redirect led that
   // is followed here (a hop of robots.txt, a page whose target has its key).
@@ -98,8 +97,6 @@ struct FinishedVisit {
   uint64_t place = 0;
   uint32_t attempt = 1;
   uint64_t budget = 0;
-  std::chrono::milliseconds crawl_delay{0};
-  WallTime checked{};
   item::FetchOutcome outcome = item::FetchOutcome::kInternalError;
   int status = 0;
   bool archived = false;

@@ -8,9 +8,7 @@
 
 #include "base/bytes.h"
 #include "base/check.h"
-#include "item/product_token.h"
 #include "job/entry.h"
-#include "robots/parser.h"
 #include "robots/policy.h"
 #include "robots/rules.h"
 #include "url/parser.h"
@@ -93,15 +91,11 @@ class LinkRecords final : public FoundLinkSink {
 VisitReader::VisitReader(const config::Settings& settings,
                          const url::PublicSuffixList& suffixes, uint64_t seed,
                          bool budgets)
-    : settings_(settings),
-      seed_(seed),
+    : seed_(seed),
       budgets_(budgets),
-      agent_(item::ProductToken(settings.agent.name)),
       processor_(settings, suffixes, seed, /*text=*/false),
       pairs_(kPairs),
-      head_(fetch::HeadLimitsOf(settings.fetch)),
-      robots_decoder_({settings.robots.max_size_bytes,
-                       coding::DecodeLimitsOf(settings.fetch).max_ratio}),
+      robots_(settings),
       canonicalizer_(settings.url, suffixes, seed) {}
 
 PageFacts VisitReader::ReadPage(const item::FetchedPage& page,
@@ -128,38 +122,14 @@ PageFacts VisitReader::ReadPage(const item::FetchedPage& page,
   return facts;
 }
 
-fetch::RobotsHop VisitReader::ReadHop(const item::FetchedPage& page) {
-  fetch::RobotsHop hop;
-  robots_text_.clear();
-  head_.Clear();
-  hop.outcome = page.outcome;
-  if (page.outcome != item::FetchOutcome::kResponse) return hop;
-  std::string_view head = page.response_head;
-  if (head_.Add(&head) != fetch::HeadState::kComplete) head_.Finish();
-  hop.status = head_.status();
-  hop.location = head_.location();
-  hop.truncation = page.truncation;
-  if (hop.status / 100 == 2) {
-    for (const std::string_view piece : robots_decoder_.Decode(page, head_)) {
-      robots_text_.append(piece);
-    }
-    hop.chunks = robots_decoder_.chunks();
-    hop.content = robots_decoder_.state();
-  }
-  return hop;
-}
-
 std::vector<std::string> VisitReader::ReadRules(const fetch::RobotsWalk& walk,
                                                 FinishedVisit* finished) {
-  finished->robots_end = walk.end();
-  robots::Fetch fetch;
-  fetch.end = walk.end();
-  if (fetch.end == item::RobotsFetchEnd::kAnswer) fetch.status = walk.status();
+  const robots::Fetch fetch = EndOf(walk);
+  finished->robots_end = fetch.end;
   finished->robots_status = fetch.status;
   // What no file means depends on what was known before (robots/policy.h).
   if (robots::PolicyFor(fetch).verdict != robots::Verdict::kParse) return {};
-  robots::RobotsFile file = robots::Parse(
-      robots_text_, agent_, robots::RobotsLimits(settings_.robots));
+  robots::RobotsFile file = robots_.Parse();
   finished->rules = robots::CompileRules(file);
   // More than the journal can hold is no honest file, and a part of it might
   // allow what the whole does not.
@@ -198,11 +168,8 @@ void VisitReader::GiveSitemaps(std::span<const std::string> sitemaps,
 
 void VisitReader::ReadSitemaps(const item::FetchedPage& page,
                                FinishedVisit* finished) {
-  ReadHop(page);
-  if (robots_text_.empty()) return;
-  const robots::RobotsFile file = robots::Parse(
-      robots_text_, agent_, robots::RobotsLimits(settings_.robots));
-  GiveSitemaps(file.sitemaps, finished);
+  robots_.ReadHop(page);
+  GiveSitemaps(robots_.Parse().sitemaps, finished);
 }
 
 }  // namespace nephila::crawl

@@ -17,10 +17,9 @@
 #include <vector>
 
 #include "config/settings.h"
-#include "crawl/body_decoder.h"
 #include "crawl/page_processor.h"
+#include "crawl/robots_reader.h"
 #include "crawl/visit.h"
-#include "fetch/response_head.h"
 #include "fetch/robots_walk.h"
 #include "item/fetched_page.h"
 #include "item/url_record.h"
@@ -43,7 +42,9 @@ class VisitReader {
   PageFacts ReadPage(const item::FetchedPage& page, FinishedVisit* finished);
 
   // A hop of a robots.txt, for RobotsWalk; views live until the next call.
-  fetch::RobotsHop ReadHop(const item::FetchedPage& page);
+  fetch::RobotsHop ReadHop(const item::FetchedPage& page) {
+    return robots_.ReadHop(page);
+  }
   // Fills in what the site's robots.txt says, if the walk ended with the last
   // hop that was read; and gives back the sitemaps that it names.
   std::vector<std::string> ReadRules(const fetch::RobotsWalk& walk,
@@ -56,16 +57,12 @@ class VisitReader {
   void ReadSitemaps(const item::FetchedPage& page, FinishedVisit* finished);
 
  private:
-  const config::Settings& settings_;
   const uint64_t seed_;
   const bool budgets_;
-  const std::string agent_;  // our product token
   PageProcessor processor_;
   reputation::PairAggregator pairs_;
-  fetch::ResponseHead head_;
-  BodyDecoder robots_decoder_;
+  RobotsReader robots_;
   url::Canonicalizer canonicalizer_;  // of sitemaps' URLs
-  std::string robots_text_;
   std::string parent_;
 };
 
