@@ -6,6 +6,7 @@
 #include <iosfwd>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "crawl/crawl_status.h"
@@ -20,6 +21,9 @@ class Progress {
   void End();  // of the line
 
  private:
+  // Said once when it begins and once when it is over, also when quiet.
+  void ShowDisk(const crawl::CrawlStatus& status);
+
   const bool quiet_;
   const bool terminal_;
   std::ostream& err_;
@@ -27,14 +31,16 @@ class Progress {
   std::chrono::nanoseconds before_{0};
   uint64_t pages_before_ = 0;
   double rate_ = 0;  // of late
+  bool disk_waits_ = false;
   bool open_ = false;
 };
 
 // "  1 234 pages, 12.3/s, ...".
 std::string ProgressLine(const crawl::CrawlStatus& status, double rate);
 
+// `folders`: of the archive, as `store.folders` has them.
 void PrintSummary(const crawl::CrawlStatus& status, const std::string& job,
-                  std::ostream& out);
+                  const std::vector<std::string>& folders, std::ostream& out);
 // Of the JSON of a manifest, for people.
 Status PrintStatus(std::string_view json, std::ostream& out);
 
