@@ -17,7 +17,7 @@ fi
 ip link set lo up
 disk=$(mktemp -d)
 work=$(mktemp -d)
-mount -t tmpfs -o size=64m tmpfs "$disk"
+mount -t tmpfs -o size=44m tmpfs "$disk"
 sim=
 finish() {
   [[ -z $sim ]] || kill "$sim" 2>/dev/null || true
@@ -29,8 +29,8 @@ trap finish EXIT
 
 cat > "$work/sim.toml" <<'TOML'
 [web]
-hosts = 40
-plds = 20
+hosts = 100
+plds = 40
 addresses = 10
 pages_per_host = 60
 largest_site = 120
@@ -50,7 +50,7 @@ crawl() {  # crawl JOB FLOOR [OPTION...]
     --set agent.contact=https://example.org/bot --set guard.allow=127.0.0.0/8 \
     --set dns.servers=127.0.0.1:5353 --set disk.floor="$floor" \
     --set disk.margin=1MiB --set memory=64MiB --set disk=256MiB \
-    --set crawl.max_pages=1500 --set store.max_file_size=4MiB \
+    --set crawl.max_pages=3000 --set store.max_file_size=4MiB \
     --set politeness.host_delay=0s --set politeness.host_delay_floor=0s \
     --set politeness.server_delay=0s --set politeness.server_delay_floor=0s \
     "$@" 2> >(tee "$work/err" >&2)
@@ -66,7 +66,7 @@ expect_once() {  # expect_once FOLDER...
   count=$(pages "$@" | wc -l)
   twice=$(pages "$@" | uniq -d | wc -l)
   echo "  $count pages, $twice of them twice"
-  [[ $count -ge 1500 && $twice -eq 0 ]]
+  [[ $count -ge 3000 && $twice -eq 0 ]]
 }
 wait_for() {  # wait_for TEXT: in the last crawl's messages
   for _ in $(seq 600); do
@@ -74,6 +74,8 @@ wait_for() {  # wait_for TEXT: in the last crawl's messages
     sleep 0.1
   done
   echo "it never said: $1" >&2
+  cat "$work/err" "$work/out" | tail -20 >&2
+  df -h "$disk" >&2
   return 1
 }
 
@@ -90,7 +92,7 @@ for floor in 0 8MiB; do
   grep -q 'going on' "$work/err"
   expect_once "$disk/job/archive"
   rm -rf "$disk/job"
-  mount -o remount,size=64m "$disk"
+  mount -o remount,size=44m "$disk"
 
   echo "a full disk, disk.floor=$floor: SIGINT ends it, and it goes on later"
   : > "$work/err"
@@ -104,7 +106,7 @@ for floor in 0 8MiB; do
   crawl "$disk/job" "$floor" --quiet > "$work/out"
   expect_once "$disk/job/archive"
   rm -rf "$disk/job"
-  mount -o remount,size=64m "$disk"
+  mount -o remount,size=44m "$disk"
 
   echo "a second folder, disk.floor=$floor: no wait"
   : > "$work/err"
@@ -122,6 +124,6 @@ for floor in 0 8MiB; do
   wait "$pid"
   expect_once "$work/job/archive" "$disk/archive"
   rm -rf "$work/job" "$disk/archive"
-  mount -o remount,size=64m "$disk"
+  mount -o remount,size=44m "$disk"
 done
 echo "all well"

@@ -42,7 +42,7 @@ std::string ProgressLine(const crawl::CrawlStatus& status, double rate) {
 
 void Progress::ShowDisk(const crawl::CrawlStatus& status) {
   const bool waits = !status.disk.empty();
-  if (waits == disk_waits_) return;
+  if (waits == disk_waits_ || (status.end && !waits)) return;
   disk_waits_ = waits;
   End();
   err_ << "nephila: "
