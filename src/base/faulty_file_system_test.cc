@@ -173,10 +173,8 @@ TEST(FaultyFileSystemTest, AFullDiskHitsWhateverNeedsABlock) {
       [&] { return file->Write(0, Bytes("x")); },
       [&] { return file->Truncate(4); },
       [&] { return file->Allocate(4); },
-      [&] { return file->Sync(); },
       [&] { return fs.Rename("a", "b"); },
       [&] { return fs.MakeDir("d"); },
-      [&] { return fs.SyncDir("/"); },
       [&]() -> Status {
         NEPHILA_RETURN_IF_ERROR(fs.Open("new", OpenMode::kCreate));
         return {};
@@ -185,6 +183,11 @@ TEST(FaultyFileSystemTest, AFullDiskHitsWhateverNeedsABlock) {
     fs.FailAt(1, Fault::kNoSpace);
     EXPECT_EQ(CodeOf(operation()), "no space");
   }
+  // A sync too, but that is final.
+  fs.FailAt(1, Fault::kNoSpace);
+  EXPECT_EQ(CodeOf(file->Sync()), "i/o error");
+  fs.FailAt(1, Fault::kNoSpace);
+  EXPECT_EQ(CodeOf(fs.SyncDir("/")), "i/o error");
   fs.FailAt(1, Fault::kNoSpace);
   MustDo(file->Truncate(1));
   MustDo(fs.Remove("a"));

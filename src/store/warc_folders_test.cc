@@ -24,6 +24,8 @@ class WarcFoldersTest : public testing::Test {
   WarcFoldersTest() {
     disks_.Mount("a", a_);
     disks_.Mount("b", b_);
+    MustDo(EnsureDir(disks_, "a"));
+    MustDo(EnsureDir(disks_, "b"));
     options_.folder = "a";
     options_.other_folders = {"b"};
     options_.seed = 1;
@@ -87,7 +89,7 @@ TEST_F(WarcFoldersTest, AFullOneIsLeftForTheNext) {
   EXPECT_GE(Paths("a").size(), 3U);
   EXPECT_GE(Paths("b").size(), 3U);
   EXPECT_EQ(writer->folder(), "b");
-  a_.SetCapacity(1000 * kKiB);
+  a_.SetCapacity(5000 * kKiB);
   MustDo(writer->Sync());
   // New files go to the first that has room.
   Write(*writer, 10);
@@ -122,7 +124,7 @@ TEST_F(WarcFoldersTest, AnIndexWithoutRoomIsWrittenLater) {
     }
     // The end waits for it.
     EXPECT_EQ(CodeOf(writer->Finish()), "no space");
-    a_.SetCapacity(1000 * kKiB);
+    a_.SetCapacity(5000 * kKiB);
     MustDo(writer->Finish());
     ExpectAll();
   }
