@@ -57,8 +57,8 @@ void Accounts::CountAttempt(const FinishedVisit& visit) {
     pages.Add();
     bytes.Add(visit.body_bytes);
   }
-  if (visit.retry) retries.Add();
-  if (visit.retry || visit.goes_on) return;
+  if (visit.retry && !visit.goes_on) retries.Add();
+  if (visit.retry || visit.body_lost) return;
   fetch.In();
   if (visit.outcome != item::FetchOutcome::kResponse) {
     fetch.Drop(visit.outcome);

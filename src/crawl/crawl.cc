@@ -110,7 +110,7 @@ Status Crawl::OpenStages(const job::Manifest* manifest, uint64_t from) {
 Status Crawl::MakeDispatcher(const job::Manifest* manifest) {
   net::EventLoop& loop = dispatcher_thread_->loop();
   NEPHILA_TRY(resolver_, parts_.web.MakeResolver(loop));
-  Dispatcher::Parts parts{loop, *resolver_, parts_.settings};
+  Dispatcher::Parts parts{loop, *resolver_, parts_.settings, parts_.suffixes};
   parts.seed = parts_.folder.key_seed();
   parts.max_in_flight = PlanMemory(parts_.settings).transfers;
   parts.downloaders = threads_.size();

@@ -211,6 +211,7 @@ class DispatchTest : public testing::Test {
     Dispatcher::Parts parts{.loop = *loop_,
                             .resolver = resolver_,
                             .settings = settings_,
+                            .suffixes = suffixes_,
                             .seed = kSeed,
                             .max_in_flight = max_in_flight,
                             .downloaders = downloaders,

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "crawl/aim.h"
 #include "crawl/contact_parts.h"
 #include "item/outcome_policy.h"
 #include "item/url_record.h"
@@ -53,6 +54,7 @@ void Downloader::Start(VisitPtr visit) {
   const Visit& started = *attempt.visit;
   if (started.failure) {
     attempt.result = WithoutContact(started, parts_.loop.clock());
+    attempt.waits = started.left;
     return Settle(std::move(attempt));
   }
   fetch::FetchRequest request;
@@ -284,6 +286,7 @@ void Downloader::MakeEntry(Attempt* attempt) {
   const Visit& visit = *attempt->visit;
   FinishedVisit& finished = attempt->finished;
   finished.goes_on = attempt->next.has_value();
+  if (attempt->next) finished.next = attempt->next->href();
   finished.retry = finished.retry || finished.goes_on;
   job::Entry entry;
   entry.kind = visit.kind == FetchKind::kRobots ? job::EntryKind::kRobots
@@ -295,10 +298,23 @@ void Downloader::MakeEntry(Attempt* attempt) {
   entry.status = static_cast<uint16_t>(finished.status);
   entry.attempt = visit.attempt;
   entry.retry = finished.retry;
+  entry.goes_on = finished.goes_on;
+  entry.next = finished.next;
+  entry.budget = finished.budget;
+  entry.body_bytes = finished.body_bytes;
   if (attempt->stored->place) {
     const store::UnitPlace& place = *attempt->stored->place;
     entry.archive = {static_cast<uint32_t>(parts_.number), place.begin.serial,
                      place.begin.offset, place.end.offset - place.begin.offset};
+  }
+  if (attempt->stored->original) {
+    const store::Original& original = *attempt->stored->original;
+    entry.original = {original.stream, original.begin.serial,
+                      original.begin.offset, original.bytes};
+  }
+  // A page's own is in its record.
+  if (visit.kind == FetchKind::kRobots && visit.hops > 0) {
+    entry.host = visit.host_key;
   }
   entry.url_wait = finished.url_wait;
   entry.host_wait = attempt->waits.host;
@@ -323,31 +339,17 @@ void Downloader::HandOver(Attempt attempt) {
   }
   parts_.finished(std::move(attempt.finished));
   parts_.fetcher.Recycle(std::move(attempt.result));
-  if (!attempt.next) return;
+  if (!attempt.next || attempt.visit->kind != FetchKind::kRobots) return;
   Dispatcher::End end;
   end.next = std::move(attempt.visit);
   end.is_hop = true;
-  Aim(*attempt.next, end.next.get());
+  Visit& visit = *end.next;
+  AimAt(*attempt.next, parts_.suffixes, parts_.seed, &visit);
+  ++visit.hops;
+  visit.is_again = false;
+  visit.lease = 0;
+  visit.answer = {};
   parts_.ended(std::move(end));
-}
-
-void Downloader::Aim(const url::Url& url, Visit* visit) const {
-  visit->url = url.href();
-  visit->host = url.host();
-  visit->port = PortOf(url);
-  visit->https = url.scheme_kind() == url::Scheme::kHttps;
-  // A dot at its end makes no other host.
-  std::string_view host = url.host();
-  if (host.ends_with('.')) host.remove_suffix(1);
-  const std::string_view domain =
-      url::PayLevelDomain(host, url.host_kind(), parts_.suffixes);
-  const url::Keys keys = url::MakeKeys(url.href(), host, domain, parts_.seed);
-  visit->host_key = keys.host.value;
-  visit->domain_key = keys.pld.value;
-  ++visit->hops;
-  visit->is_again = false;
-  visit->lease = 0;
-  visit->answer = {};
 }
 
 }  // namespace nephila::crawl

@@ -12,8 +12,10 @@
 //
 // The end of a transfer goes to the dispatcher before anything else, and is
 // written down when that has said how long the host is left alone (Released).
-// A redirect whose target has its source's key is followed here, at most
-// kMostOwnRedirects times: `seen` would drop it and the page would be lost.
+// A redirect whose target has its source's key is followed, at most
+// kMostOwnRedirects times: `seen` would drop it and the page would be lost. It
+// goes back to the frontier with its target, for robots.txt to be looked at;
+// redirects of a robots.txt itself are followed from here.
 #pragma once
 
 #include <cstddef>
@@ -103,7 +105,7 @@ class Downloader final : private fetch::FetchHandler {
     std::optional<store::Stored> stored;
     std::string entry;  // bytes, once they are known
     FinishedVisit finished;
-    std::optional<url::Url> next;       // of a redirect that is followed here
+    std::optional<url::Url> next;       // of a redirect that is followed
     std::vector<std::string> sitemaps;  // of a robots.txt
   };
 
@@ -122,8 +124,6 @@ class Downloader final : private fetch::FetchHandler {
   void ReadRobots(Attempt* attempt);
   void MakeEntry(Attempt* attempt);
   void HandOver(Attempt attempt);
-  // Where a redirect led.
-  void Aim(const url::Url& url, Visit* visit) const;
 
   const Parts parts_;
   VisitReader reader_;
