@@ -45,6 +45,10 @@ void Accounts::CountFound(const FoundCounts& found) {
 }
 
 void Accounts::CountAttempt(const FinishedVisit& visit) {
+  if (visit.quarantined) {
+    parse.In();
+    parse.Drop(kParseDropQuarantined);
+  }
   outcomes[static_cast<size_t>(visit.outcome)].Add();
   if (visit.outcome == item::FetchOutcome::kResponse) {
     statuses[static_cast<size_t>(visit.status / 100 % 10)].Add();

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "crawl/archived_page.h"
 #include "crawl/crawl.h"
+#include "crawl/guarded_reader.h"
 #include "crawl/visit_reader.h"
 #include "item/url_record.h"
 #include "job/entry.h"
@@ -82,7 +83,7 @@ Status Crawl::HoldWaits(const job::Entry& entry) {
 // What the archive has of an entry. A record that was lost makes it void, also
 // where another page stands by now.
 Status Crawl::ReadArchived(const job::Entry& entry, ArchivedPage* archived,
-                           VisitReader* reader, FinishedVisit* visit) {
+                           GuardedReader* reader, FinishedVisit* visit) {
   NEPHILA_TRY(const ArchivedPage::Found found,
               archived->Read(*entry.archive, entry.original));
   const item::FetchedPage& page = archived->page();
@@ -97,10 +98,10 @@ Status Crawl::ReadArchived(const job::Entry& entry, ArchivedPage* archived,
   if (found == ArchivedPage::Found::kNoBody) {
     visit->body_lost = !is_robots;
   } else if (!is_robots) {
-    reader->ReadPage(page, visit);
+    return reader->ReadPage(page, visit);
   } else if (parts_.settings.robots.sitemaps &&
              entry.robots_status / 100 == 2) {
-    reader->ReadSitemaps(page, visit);
+    return reader->ReadSitemaps(page, visit);
   }
   return {};
 }
@@ -120,6 +121,8 @@ Status Crawl::Replay(uint64_t from) {
   NEPHILA_TRY(job::JournalReader journal, journal_->Read(from));
   VisitReader reader(parts_.settings, parts_.suffixes, parts_.folder.key_seed(),
                      parts_.settings.crawl.budgets);
+  GuardedReader guarded({reader, quarantine_.get(), threads_.size(),
+                         parts_.folder.key_seed(), parts_.on_read});
   ArchivedPage archived(parts_.fs, parts_.folder.Path(job::kArchiveDir),
                         parts_.settings.store.prefix,
                         fetch::HeadLimitsOf(parts_.settings.fetch));
@@ -136,7 +139,7 @@ Status Crawl::Replay(uint64_t from) {
     FinishedVisit visit = VisitOf(*entry, next->number);
     if (visit.is_seed) ByteWriter(visit.links).Sized(entry->record);
     if (entry->archive) {
-      NEPHILA_RETURN_IF_ERROR(ReadArchived(*entry, &archived, &reader, &visit));
+      NEPHILA_RETURN_IF_ERROR(ReadArchived(*entry, &archived, &guarded, &visit));
     }
     frontier_->Take(std::move(visit), /*replayed=*/true);
     if (frontier_->arrived() >= kTakenAtOnce) {
@@ -144,6 +147,7 @@ Status Crawl::Replay(uint64_t from) {
     }
   }
   NEPHILA_RETURN_IF_ERROR(TakeArrived());
+  NEPHILA_RETURN_IF_ERROR(quarantine_->Save());
   // Then a checkpoint, then the first request.
   return journal_->next() > from ? CheckpointNow() : Status();
 }

@@ -257,6 +257,8 @@ class DispatchTest : public testing::Test {
                             .seed = kSeed,
                             .number = number,
                             .budgets = true,
+                            .quarantine = nullptr,
+                            .on_read = nullptr,
                             .contacted = nullptr,
                             .ended = nullptr,
                             .finished = nullptr,

@@ -43,6 +43,8 @@ std::unique_ptr<FetchResult> WithoutContact(const Visit& visit,
 Downloader::Downloader(const Parts& parts)
     : parts_(parts),
       reader_(parts.settings, parts.suffixes, parts.seed, parts.budgets),
+      guarded_({reader_, parts.quarantine, parts.number, parts.seed,
+                parts.on_read}),
       head_(fetch::HeadLimitsOf(parts.settings.fetch)),
       canonicalizer_(parts.settings.url, parts.suffixes, parts.seed) {}
 
@@ -145,7 +147,9 @@ Status Downloader::Write(Attempt* attempt) {
   if (!attempt->decided) Decide(attempt);
   if (!attempt->stored) NEPHILA_RETURN_IF_ERROR(Archive(attempt));
   if (attempt->entry.empty()) {
-    if (attempt->visit->kind == FetchKind::kRobots) ReadRobots(attempt);
+    if (attempt->visit->kind == FetchKind::kRobots) {
+      NEPHILA_RETURN_IF_ERROR(ReadRobots(attempt));
+    }
     MakeEntry(attempt);
   }
   NEPHILA_TRY(attempt->finished.entry, parts_.journal.Append(attempt->entry));
@@ -272,14 +276,13 @@ Status Downloader::ArchiveName(const Attempt& attempt) {
   return {};
 }
 
-void Downloader::ReadRobots(Attempt* attempt) {
+Status Downloader::ReadRobots(Attempt* attempt) {
   fetch::RobotsWalk& walk = *attempt->visit->walk;
-  const fetch::RobotsHop hop = reader_.ReadHop(AsPage(*attempt->result));
-  if (walk.OnResult(hop) == fetch::RobotsWalk::Step::kAsk) {
-    attempt->next = walk.next();
-  } else {
-    attempt->sitemaps = reader_.ReadRules(walk, &attempt->finished);
-  }
+  NEPHILA_TRY(auto read, guarded_.ReadRobots(AsPage(*attempt->result), &walk,
+                                             &attempt->finished));
+  attempt->sitemaps = std::move(read.sitemaps);
+  if (read.step == fetch::RobotsWalk::Step::kAsk) attempt->next = walk.next();
+  return {};
 }
 
 void Downloader::MakeEntry(Attempt* attempt) {
@@ -332,7 +335,11 @@ void Downloader::MakeEntry(Attempt* attempt) {
 void Downloader::HandOver(Attempt attempt) {
   if (attempt.visit->kind == FetchKind::kPage && !attempt.next &&
       attempt.result->outcome == FetchOutcome::kResponse) {
-    reader_.ReadPage(AsPage(*attempt.result), &attempt.finished);
+    // It is archived and in the journal: the next process reads it, if this
+    // one has to end.
+    const Status read =
+        guarded_.ReadPage(AsPage(*attempt.result), &attempt.finished);
+    if (!read) return parts_.failed(read.error());
   }
   if (parts_.settings.robots.sitemaps && !attempt.sitemaps.empty()) {
     reader_.GiveSitemaps(attempt.sitemaps, &attempt.finished);

@@ -25,6 +25,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -33,11 +34,13 @@
 #include "base/result.h"
 #include "config/settings.h"
 #include "crawl/dispatcher.h"
+#include "crawl/guarded_reader.h"
 #include "crawl/visit.h"
 #include "crawl/visit_reader.h"
 #include "fetch/fetcher.h"
 #include "fetch/response_head.h"
 #include "job/journal.h"
+#include "job/quarantine.h"
 #include "net/event_loop.h"
 #include "store/store.h"
 #include "url/canonicalizer.h"
@@ -63,6 +66,9 @@ class Downloader final : private fetch::FetchHandler {
     uint64_t seed = 0;    // of the job's keys
     size_t number = 0;    // of this one
     bool budgets = true;  // links between domains are wanted
+    job::Quarantine* quarantine = nullptr;  // null: all is read
+    // For tests: before a page is read.
+    std::function<void(std::string_view url)> on_read = nullptr;
     std::function<void(uint64_t lease, MonoTime when)> contacted = nullptr;
     std::function<void(Dispatcher::End)> ended = nullptr;
     std::function<void(FinishedVisit)> finished = nullptr;
@@ -121,12 +127,13 @@ class Downloader final : private fetch::FetchHandler {
   Status Archive(Attempt* attempt);
   // The name's records, the first time that they are seen.
   Status ArchiveName(const Attempt& attempt);
-  void ReadRobots(Attempt* attempt);
+  Status ReadRobots(Attempt* attempt);
   void MakeEntry(Attempt* attempt);
   void HandOver(Attempt attempt);
 
   const Parts parts_;
   VisitReader reader_;
+  GuardedReader guarded_;
   fetch::ResponseHead head_;
   url::Canonicalizer canonicalizer_;
   std::unordered_map<uint64_t, Attempt> visits_;  // by lease

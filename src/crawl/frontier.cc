@@ -162,7 +162,7 @@ Result<size_t> Frontier::TakeEntries(size_t max_links) {
     if (found == arrived_.end()) break;
     const Arrived& arrived = found->second;
     if (progress_.begun && arrived.visit.body_lost) {
-      NEPHILA_RETURN_IF_ERROR(Reopen(arrived.visit));
+      Reopen(arrived.visit);
     }
     if (!progress_.begun) {
       NEPHILA_RETURN_IF_ERROR(BeginEntry(arrived));
@@ -240,10 +240,8 @@ void Frontier::Follow(const item::UrlRecord& record,
   BackToRobots(bytes, visit.budget);
 }
 
-Status Frontier::Reopen(const FinishedVisit& visit) {
-  accounts_.politeness.In();
-  accounts_.politeness.Hold(1);
-  return Park({visit.record, visit.budget, visit.when});
+void Frontier::Reopen(const FinishedVisit& visit) {
+  to_robots_.push_back({visit.record, visit.budget});
 }
 
 Status Frontier::EndRobots(const FinishedVisit& visit) {

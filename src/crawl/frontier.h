@@ -188,7 +188,7 @@ class Frontier {
   void Follow(const item::UrlRecord& record, const FinishedVisit& visit);
   // An entry was taken in part, and the rest of it is gone: its page is to be
   // fetched again.
-  Status Reopen(const FinishedVisit& visit);
+  void Reopen(const FinishedVisit& visit);
   Status EndRobots(const FinishedVisit& visit);
   // False if a stage was full.
   Result<bool> TakeLinks(const FinishedVisit& visit, size_t* links);

@@ -112,6 +112,8 @@ struct FinishedVisit {
   // Its body is gone from the archive, and with it the links that were not
   // taken: the page is to be fetched again.
   bool body_lost = false;
+  // Nobody may read it (job/quarantine.h): it gives no links.
+  bool quarantined = false;
   // Of the URL: it stays open, and comes again after so long, with this number
   // of its attempt.
   bool retry = false;
