@@ -97,9 +97,8 @@ Status Crawl::OpenStages(const job::Manifest* manifest, uint64_t from) {
                 positions.size(), ends.size()});
   ends.resize(downloaders);
   // The last slot is for the replay.
-  NEPHILA_TRY(quarantine_,
-              job::Quarantine::Open(parts_.fs, parts_.folder.dir(),
-                                    downloaders + 1));
+  NEPHILA_TRY(quarantine_, job::Quarantine::Open(parts_.fs, parts_.folder.dir(),
+                                                 downloaders + 1));
   for (const std::string& url : quarantine_->added()) {
     if (parts_.on_quarantine) parts_.on_quarantine(url);
   }

@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "crawl/aim.h"
 #include "crawl/contact_parts.h"
+#include "item/outcome_policy.h"
 #include "item/url_record.h"
 #include "url/parser.h"
 #include "url/record_keys.h"
@@ -182,7 +183,22 @@ void Dispatcher::Begin(VisitPtr visit) {
   if (paused_) {
     AtTime(id, clock_.Now());
   } else {
+    Prepare(id);
+  }
+}
+
+void Dispatcher::Prepare(uint64_t id) {
+  const Visit& visit = *visits_.at(id);
+  const auto due = politeness_.NotYet(FactsOf(visit, hosts_.at(visit.host_key)),
+                                      KindOf(visit));
+  if (!due) {
     WaitForName(id);
+  } else if (IsGivenUp(visit)) {
+    Fail(id, item::FetchOutcome::kHostDead, "");
+  } else if (*due > clock_.Now() + parts_.settings.politeness.park_after) {
+    Park(id, *due);
+  } else {
+    AtTime(id, *due);
   }
 }
 
@@ -215,6 +231,10 @@ void Dispatcher::OnAnswer(uint64_t host_key, const dns::Answer& answer) {
                      answer.outcome == dns::Outcome::kCancelled ||
                      (paused_ && !found);
   if (found) host.addresses = KeysOf(answer.addresses);
+  if (!found && !later) {
+    FailAll(ids, answer);
+    return Pump();
+  }
   bool first = true;
   for (const uint64_t id : ids) {
     if (later) {
@@ -228,9 +248,7 @@ void Dispatcher::OnAnswer(uint64_t host_key, const dns::Answer& answer) {
       its.source = dns::Source::kJoined;
     }
     first = false;
-    if (!found) {
-      Fail(id, answer);
-    } else if (!Add(id)) {
+    if (!Add(id)) {
       const bool urgent = KindOf(*visits_.at(id)) != Kind::kPage;
       full_.insert(urgent ? full_.begin() : full_.end(), id);
     }
@@ -276,10 +294,56 @@ bool Dispatcher::Add(uint64_t id) {
   NEPHILA_CHECK(false);
 }
 
-void Dispatcher::Fail(uint64_t id, const dns::Answer& answer) {
+void Dispatcher::FailAll(const std::vector<uint64_t>& ids,
+                         const dns::Answer& answer) {
+  const item::FetchOutcome outcome = OutcomeOf(answer.outcome);
+  const item::OutcomeRow& row = item::RowFor(outcome, 0);
+  Visit& first = *visits_.at(ids.front());
+  first.answer = answer;
+  first.left = NoteFailure(first, row.host);
+  for (const uint64_t id : ids) {
+    Visit& visit = *visits_.at(id);
+    if (&visit != &first) {
+      // The host was tried, this URL was not: it waits as the host does.
+      if (row.url == item::UrlStep::kRetry) {
+        Prepare(id);
+        continue;
+      }
+      visit.answer.outcome = answer.outcome;
+      visit.answer.source = dns::Source::kJoined;
+    }
+    Fail(id, outcome, Explain(answer));
+  }
+}
+
+Waits Dispatcher::NoteFailure(const Visit& visit, item::HostStep step) {
+  if (step == item::HostStep::kNone) return {};
+  Host& host = hosts_.at(visit.host_key);
+  const politeness::HostWait wait =
+      politeness_.Failed(FactsOf(visit, host), step);
+  host.changed =
+      host.failures != wait.failures || host.overloads != wait.overloads;
+  // Before the host can be forgotten here.
+  PassOnNotes();
+  return {RoundUp(wait.left), {}, wait.failures, wait.overloads};
+}
+
+bool Dispatcher::IsGivenUp(const Visit& visit) const {
+  // Nothing is written down any more when the crawl has ended, and of a
+  // robots.txt something has to be said.
+  if (paused_ || KindOf(visit) != Kind::kPage) return false;
+  const auto most =
+      static_cast<uint64_t>(parts_.settings.politeness.give_up_after);
+  const uint32_t failures = std::max(
+      visit.failures, politeness_.Why(visit.host_key).trouble.failures);
+  return most > 0 && failures >= most;
+}
+
+void Dispatcher::Fail(uint64_t id, item::FetchOutcome outcome,
+                      std::string why) {
   VisitPtr visit = Extract(id);
-  visit->failure = OutcomeOf(answer.outcome);
-  visit->error = Explain(answer);
+  visit->failure = outcome;
+  visit->error = std::move(why);
   Leave(visit->host_key);
   const size_t downloader = next_failed_++ % load_.size();
   parts_.start(downloader, std::move(visit));
@@ -287,7 +351,9 @@ void Dispatcher::Fail(uint64_t id, const dns::Answer& answer) {
 
 void Dispatcher::Park(uint64_t id, MonoTime due) {
   // Only pages have a queue on disk to come back from.
-  if (KindOf(*visits_.at(id)) != Kind::kPage) return AtTime(id, due);
+  const Visit& visit = *visits_.at(id);
+  if (KindOf(visit) != Kind::kPage) return AtTime(id, due);
+  if (IsGivenUp(visit)) return Fail(id, item::FetchOutcome::kHostDead, "");
   ParkedVisit parked;
   parked.visit = Extract(id);
   parked.due = ToWall(due, clock_);
@@ -333,7 +399,7 @@ void Dispatcher::AddWhatIsDue() {
   while (!later_.empty() && later_.begin()->first <= now) {
     const uint64_t id = later_.begin()->second;
     later_.erase(later_.begin());
-    WaitForName(id);
+    Prepare(id);
   }
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/crash_testing.h"
+#include "base/file_testing.h"
 #include "base/memory_file_system.h"
 #include "config/profile.h"
 #include "crawl/crawl.h"
@@ -86,6 +87,10 @@ class RecoveryTest : public testing::Test {
                        settings_, suffixes_, *folder_};
     parts.one_thread = true;
     parts.record_seed = ++runs_;
+    parts.on_read = on_read_;
+    parts.on_quarantine = [this](std::string_view url) {
+      quarantined_.emplace_back(url);
+    };
     NEPHILA_TRY(crawl_, Crawl::Open(parts));
     return {};
   }
@@ -183,6 +188,8 @@ class RecoveryTest : public testing::Test {
   std::unique_ptr<job::JobFolder> folder_;
   std::unique_ptr<Crawl> crawl_;
   uint64_t runs_ = 0;
+  std::function<void(std::string_view)> on_read_;
+  Urls quarantined_;
 };
 
 bool IsHop(const job::Entry& entry, job::EntryKind kind) {
@@ -424,6 +431,124 @@ TEST_F(RevisitTest, AnOriginalThatIsGoneCostsAFetch) {
   for (const char* page : {"e/one", "e/two"}) {
     EXPECT_EQ(Archived()["http://a.com/" + std::string(page)], 1) << page;
   }
+}
+
+// The process dies when it reads a page: here, the disk stops for it.
+class QuarantinedTest : public RecoveryTest {
+ protected:
+  // Runs a process that dies at this page; false if it came to its end.
+  bool DiesAt(const std::string& url) {
+    FaultyFileSystem faulty(fs_);
+    on_read_ = [&](std::string_view read) {
+      if (read == url) faulty.StopAt(faulty.operations() + 1);
+    };
+    Status status = Open(faulty);
+    if (status) status = crawl_->AddSeed("http://a.com/");
+    bool ended = false;
+    while (status && !ended) {
+      const auto end = crawl_->Turn(clock_.Now());
+      if (!end) status = Unexpected(end.error());
+      ended = end && *end;
+      clock_.Advance(milliseconds(1));
+    }
+    Close();
+    fs_.KillProcess();
+    on_read_ = nullptr;
+    return !status;
+  }
+};
+
+TEST_F(QuarantinedTest, APageThatEndsTheProcessTwiceIsLeftOut) {
+  web_.Put("http://a.com/", FakePage(Links({"/bad", "/good"})));
+  web_.Put("http://a.com/bad", FakePage(Links({"/never"})));
+  web_.Put("http://a.com/good", FakePage(Links({"/more"})));
+  web_.Put("http://a.com/more", FakePage(""));
+  ASSERT_TRUE(DiesAt("http://a.com/bad"));
+  EXPECT_EQ(quarantined_, Urls());
+  // Again, by the journal.
+  ASSERT_TRUE(DiesAt("http://a.com/bad"));
+  EXPECT_FALSE(DiesAt("http://a.com/bad"));
+  EXPECT_EQ(quarantined_, Urls{"http://a.com/bad"});
+  MustDo(Open(fs_));
+  EXPECT_EQ(RunToTheEnd(), CrawlEnd::kFinished);
+  EXPECT_EQ(Archived(),
+            (std::map<std::string, int>{{"http://a.com/robots.txt", 1},
+                                        {"http://a.com/", 1},
+                                        {"http://a.com/bad", 1},
+                                        {"http://a.com/good", 1},
+                                        {"http://a.com/more", 1}}));
+  EXPECT_EQ(TimesAsked("http://a.com/bad"), 1);
+  EXPECT_EQ(crawl_->status().quarantined, 1U);
+  EXPECT_EQ(quarantined_.size(), 1U);
+}
+
+TEST_F(QuarantinedTest, ARobotsTxtThatEndsTheProcessTwiceAllowsNothing) {
+  web_.Put("http://a.com/robots.txt", FakeText("User-agent: *\nAllow: /\n"));
+  web_.Put("http://a.com/", FakePage(Links({"http://b.com/"})));
+  ASSERT_TRUE(DiesAt("http://a.com/robots.txt"));
+  ASSERT_TRUE(DiesAt("http://a.com/robots.txt"));
+  EXPECT_FALSE(DiesAt("http://a.com/robots.txt"));
+  EXPECT_EQ(quarantined_, Urls{"http://a.com/robots.txt"});
+  EXPECT_EQ(TimesAsked("http://a.com/"), 0);
+}
+
+// A kill is no fault of the page that was being read.
+TEST_F(QuarantinedTest, APageThatIsReadInBetweenIsNot) {
+  web_.Put("http://a.com/", FakePage(Links({"/1"})));
+  web_.Put("http://a.com/1", FakePage(Links({"/2"})));
+  web_.Put("http://a.com/2", FakePage(""));
+  settings_.crawl.checkpoint_interval = seconds(1000);
+  ASSERT_TRUE(DiesAt("http://a.com/1"));
+  ASSERT_TRUE(DiesAt("http://a.com/2"));
+  const auto struck = [this](const char* url) {
+    return Get(fs_, "job/quarantine").find(url) != std::string::npos;
+  };
+  EXPECT_FALSE(struck("http://a.com/1"));
+  MustDo(Open(fs_));
+  EXPECT_EQ(RunToTheEnd(), CrawlEnd::kFinished);
+  EXPECT_FALSE(struck("http://a.com/2"));
+  EXPECT_EQ(quarantined_, Urls());
+  EXPECT_EQ(crawl_->status().pages, 3U);
+  EXPECT_EQ(crawl_->status().quarantined, 0U);
+}
+
+// With what `site` has for failures.
+TEST_F(RecoveryTest, ASiteCrawlWithADeadHostEndsWithinMinutes) {
+  const config::Settings site = config::SettingsOf(config::Profile::kSite);
+  settings_.politeness = site.politeness;
+  settings_.fetch = site.fetch;
+  web_.FailName("dead.com", std::vector(1000, dns::Outcome::kServerFailure));
+  web_.Put("http://a.com/",
+           FakePage(Links({"http://dead.com/", "http://dead.com/1",
+                           "http://silent.com/", "http://dies.com/"})));
+  web_.Put("http://silent.com/robots.txt",
+           FakeFailure(item::FetchOutcome::kTimeout));
+  Urls links;
+  for (int i = 0; i < 50; ++i) {
+    links.push_back("/" + std::to_string(i));
+    web_.Put("http://dies.com" + links.back(),
+             FakeFailure(item::FetchOutcome::kConnectFailed));
+  }
+  web_.Put("http://dies.com/", FakePage(Links(links)));
+  MustDo(Open(fs_));
+  MustDo(crawl_->AddSeed("http://a.com/"));
+  const MonoTime begin = clock_.Now();
+  bool ended = false;
+  while (!ended && clock_.Now() - begin < std::chrono::hours(1)) {
+    ended = Must(crawl_->Turn(clock_.Now())).has_value();
+    clock_.Advance(milliseconds(20));
+  }
+  EXPECT_TRUE(ended);
+  EXPECT_LT(clock_.Now() - begin, std::chrono::minutes(20));
+  EXPECT_EQ(crawl_->status().Imbalance(), "");
+  EXPECT_EQ(crawl_->status().pages, 2U);
+  uint64_t unreachable = 0;
+  for (const auto& stage : crawl_->status().stages) {
+    for (const auto& [reason, count] : stage.dropped) {
+      if (reason == "unreachable") unreachable = count;
+    }
+  }
+  EXPECT_EQ(unreachable, 3U);
 }
 
 }  // namespace
