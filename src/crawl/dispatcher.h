@@ -156,6 +156,7 @@ class Dispatcher {
     bool changed = false;
   };
 
+  static politeness::Kind KindOf(const Visit& visit);
   // Where the visit goes, from its record.
   void Aim(Visit* visit) const;
   void Begin(VisitPtr visit);

@@ -46,6 +46,7 @@
 #include "crawl/accounts.h"
 #include "crawl/dispatcher.h"
 #include "crawl/due_slot.h"
+#include "crawl/ended_attempts.h"
 #include "crawl/fresh_links.h"
 #include "crawl/place_window.h"
 #include "crawl/ready_url.h"
@@ -238,7 +239,7 @@ class Frontier {
   PlaceWindow places_;
   std::unordered_set<uint64_t> ended_places_;  // by the manifest
   // What entries after the manifest have ended, until it comes up.
-  std::unordered_set<uint64_t> ended_attempts_;
+  EndedAttempts ended_attempts_;
   // Redirects that were followed from a robots.txt whose fetch has not ended,
   // by origin: after a restart it goes on behind them.
   std::map<std::string, std::vector<std::string>, std::less<>> walks_;
