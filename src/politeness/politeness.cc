@@ -96,6 +96,12 @@ void Politeness::Contacted(uint64_t lease, MonoTime when) {
 Waits Politeness::Done(uint64_t lease, const Outcome& outcome) {
   return impl_->Done(lease, outcome);
 }
+HostWait Politeness::Failed(const HostFacts& facts, item::HostStep step) {
+  return impl_->Failed(facts, step);
+}
+std::optional<MonoTime> Politeness::NotYet(const HostFacts& facts, Kind kind) {
+  return impl_->NotYet(facts, kind);
+}
 bool Politeness::WantsMore() const { return impl_->WantsMore(); }
 void Politeness::SetSpeed(double leases_per_second) {
   impl_->SetSpeed(leases_per_second);

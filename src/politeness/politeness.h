@@ -228,6 +228,15 @@ class Politeness {
   // REQUIRES: the lease was given and not done before.
   Waits Done(uint64_t lease, const Outcome& outcome);
 
+  // The host could not be tried at all: its name was not resolved. It waits as
+  // after a transfer that ended like this, and nobody was contacted. Of the
+  // facts addresses are not needed.
+  HostWait Failed(const HostFacts& facts, item::HostStep step);
+  // When its name should be resolved: nothing if now. A host that does not
+  // answer, or whose name does not, is left alone first. Addresses are not
+  // needed.
+  std::optional<MonoTime> NotYet(const HostFacts& facts, Kind kind);
+
   bool WantsMore() const;
   // Leases a second that the crawl aims at; 0: as many as there are.
   void SetSpeed(double leases_per_second);

@@ -39,6 +39,8 @@ class Politeness::Impl {
   MonoTime NextDue() const;
   void Contacted(uint64_t lease, MonoTime when);
   Waits Done(uint64_t lease, const Outcome& outcome);
+  HostWait Failed(const HostFacts& facts, item::HostStep step);
+  std::optional<MonoTime> NotYet(const HostFacts& facts, Kind kind);
   bool WantsMore() const;
   void SetSpeed(double speed) { speed_ = speed; }
   void TakeParked(std::vector<Parked>& parked);
