@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "crawl/aim.h"
 #include "crawl/contact_parts.h"
 #include "item/url_record.h"
 #include "url/parser.h"
@@ -35,12 +36,6 @@ uint64_t IdOf(const std::string& payload) {
   NEPHILA_CHECK(payload.size() == sizeof id);
   std::memcpy(&id, payload.data(), sizeof id);
   return id;
-}
-
-Kind KindOf(const Visit& visit) {
-  if (visit.hops > 0) return Kind::kHop;
-  if (visit.kind == item::FetchKind::kPage) return Kind::kPage;
-  return visit.attempt == 1 ? Kind::kFirstRobots : Kind::kRobots;
 }
 
 politeness::PolitenessOptions OptionsOf(const Dispatcher::Parts& parts) {
@@ -149,22 +144,18 @@ void Dispatcher::SetPagesLeft(uint64_t pages) {
 void Dispatcher::Aim(Visit* visit) const {
   const auto record = item::ReadUrl(visit->record);
   NEPHILA_CHECK(record);
+  const item::UrlRecord asked = item::Asked(*record);
   url::Url url;
-  NEPHILA_CHECK(url::Parse(record->url, nullptr, &url) && url.is_http());
-  const url::Keys keys = url::KeysOf(*record, parts_.seed);
-  visit->host_key = keys.host.value;
-  visit->domain_key = keys.pld.value;
-  visit->host = url.host();
-  visit->port = PortOf(url);
-  visit->https = url.scheme_kind() == url::Scheme::kHttps;
-  if (visit->kind == item::FetchKind::kRobots) {
-    visit->walk = std::make_unique<fetch::RobotsWalk>(parts_.settings.fetch,
-                                                      parts_.settings.url);
-    visit->walk->Start(url);
-    visit->url = visit->walk->next().href();
-  } else {
-    visit->url = url.href();
+  NEPHILA_CHECK(url::Parse(asked.url, nullptr, &url) && url.is_http());
+  if (visit->kind == item::FetchKind::kPage) {
+    visit->hops = record->followed;
+    return AimAt(url, parts_.suffixes, parts_.seed, visit);
   }
+  visit->walk = std::make_unique<fetch::RobotsWalk>(parts_.settings.fetch,
+                                                    parts_.settings.url);
+  visit->walk->Resume(url, visit->walked);
+  visit->hops = static_cast<uint32_t>(visit->walked.size());
+  AimAt(visit->walk->next(), parts_.suffixes, parts_.seed, visit);
 }
 
 void Dispatcher::Begin(VisitPtr visit) {
@@ -185,60 +176,8 @@ void Dispatcher::Begin(VisitPtr visit) {
   if (paused_) {
     AtTime(id, clock_.Now());
   } else {
-    WaitForName(id);
+    Prepare(id);
   }
-}
-
-void Dispatcher::WaitForName(uint64_t id) {
-  const Visit& visit = *visits_.at(id);
-  const uint64_t host_key = visit.host_key;
-  Host& host = hosts_.at(host_key);
-  host.nameless.push_back(id);
-  ++nameless_;
-  if (host.resolving) return;
-  host.resolving = true;
-  parts_.resolver.Resolve(visit.host,
-                          [alive = std::weak_ptr<Dispatcher*>(alive_),
-                           host_key](const dns::Answer& answer) {
-                            if (const auto self = alive.lock()) {
-                              (*self)->OnAnswer(host_key, answer);
-                            }
-                          });
-}
-
-void Dispatcher::OnAnswer(uint64_t host_key, const dns::Answer& answer) {
-  Host& host = hosts_.at(host_key);
-  host.resolving = false;
-  const std::vector<uint64_t> ids = std::exchange(host.nameless, {});
-  nameless_ -= ids.size();
-  const bool found = answer.outcome == dns::Outcome::kFound;
-  // It was not asked for: that tells nothing about the name.
-  // And nothing is written down any more when the crawl has ended.
-  const bool later = answer.outcome == dns::Outcome::kOverloaded ||
-                     answer.outcome == dns::Outcome::kCancelled ||
-                     (paused_ && !found);
-  if (found) host.addresses = KeysOf(answer.addresses);
-  bool first = true;
-  for (const uint64_t id : ids) {
-    if (later) {
-      AtTime(id, clock_.Now() + kResolveAgain);
-      continue;
-    }
-    dns::Answer& its = visits_.at(id)->answer;
-    its = first ? answer : dns::Answer();
-    if (!first) {
-      its.outcome = answer.outcome;
-      its.source = dns::Source::kJoined;
-    }
-    first = false;
-    if (!found) {
-      Fail(id, answer);
-    } else if (!Add(id)) {
-      const bool urgent = KindOf(*visits_.at(id)) != Kind::kPage;
-      full_.insert(urgent ? full_.begin() : full_.end(), id);
-    }
-  }
-  Pump();
 }
 
 politeness::HostFacts Dispatcher::FactsOf(const Visit& visit,
@@ -248,8 +187,8 @@ politeness::HostFacts Dispatcher::FactsOf(const Visit& visit,
   facts.domain = visit.domain_key;
   facts.addresses = host.addresses;
   facts.name = visit.host;
-  // What is known is known of the host that the record names.
-  if (visit.hops == 0) {
+  // What is known is known of the host whose robots.txt was looked at.
+  if (KindOf(visit) != Kind::kHop) {
     facts.budget = static_cast<double>(visit.budget);
     // Before its robots.txt has come nobody knows.
     if (visit.kind == item::FetchKind::kPage || visit.crawl_delay.count() > 0) {
@@ -279,18 +218,11 @@ bool Dispatcher::Add(uint64_t id) {
   NEPHILA_CHECK(false);
 }
 
-void Dispatcher::Fail(uint64_t id, const dns::Answer& answer) {
-  VisitPtr visit = Extract(id);
-  visit->failure = OutcomeOf(answer.outcome);
-  visit->error = Explain(answer);
-  Leave(visit->host_key);
-  const size_t downloader = next_failed_++ % load_.size();
-  parts_.start(downloader, std::move(visit));
-}
-
 void Dispatcher::Park(uint64_t id, MonoTime due) {
   // Only pages have a queue on disk to come back from.
-  if (KindOf(*visits_.at(id)) != Kind::kPage) return AtTime(id, due);
+  const Visit& visit = *visits_.at(id);
+  if (KindOf(visit) != Kind::kPage) return AtTime(id, due);
+  if (IsGivenUp(visit)) return Fail(id, item::FetchOutcome::kHostDead, "");
   ParkedVisit parked;
   parked.visit = Extract(id);
   parked.due = ToWall(due, clock_);
@@ -336,7 +268,7 @@ void Dispatcher::AddWhatIsDue() {
   while (!later_.empty() && later_.begin()->first <= now) {
     const uint64_t id = later_.begin()->second;
     later_.erase(later_.begin());
-    WaitForName(id);
+    Prepare(id);
   }
 }
 

@@ -9,7 +9,7 @@
 namespace nephila::crawl {
 namespace {
 
-constexpr uint8_t kStateVersion = 1;
+constexpr uint8_t kStateVersion = 2;
 // Requests of robots.txt that are out at once.
 constexpr int64_t kMostRobotsOut = 10'000;
 
@@ -53,7 +53,13 @@ Result<uint64_t> Frontier::NextEntry(const ManifestParts& manifest) {
   NEPHILA_TRY(const std::string_view state, Part(manifest, "frontier"));
   ByteReader reader(state);
   const auto version = reader.U8();
-  if (!version.has_value() || *version != kStateVersion) return NoState();
+  if (version.has_value() && *version != kStateVersion) {
+    return Unexpected(Error{ErrorCode::kUnsupported,
+                            "the job's state of the frontier has version " +
+                                std::to_string(*version) +
+                                ", this nephila has version " +
+                                std::to_string(kStateVersion)});
+  }
   const auto entry = reader.Varint();
   if (!entry.has_value()) return NoState();
   return *entry;
@@ -137,11 +143,13 @@ Status Frontier::MakeBudgets(const drum::DrumContext& context,
   budget.degree_changed = [this](uint64_t before, uint64_t after) {
     reputation_->DegreeChanged(before, after);
   };
+  budget.may_leave = [this] { return fresh_links_->AreIn(); };
   const std::string budget_dir = parts_.folder + "/budget";
   if (manifest == nullptr) {
     NEPHILA_TRY(reputation_, reputation::Reputation::Create(
                                  context, reputation_dir, reputation));
     NEPHILA_TRY(budget_, budget::Budget::Create(context, budget_dir, budget));
+    fresh_links_.emplace(*seen_, *reputation_, *budget_);
     return {};
   }
   NEPHILA_TRY(std::string_view commit, Part(*manifest, "reputation"));
@@ -150,6 +158,7 @@ Status Frontier::MakeBudgets(const drum::DrumContext& context,
   NEPHILA_TRY(commit, Part(*manifest, "budget"));
   NEPHILA_TRY(budget_,
               budget::Budget::Open(context, budget_dir, budget, commit));
+  fresh_links_.emplace(*seen_, *reputation_, *budget_);
   return {};
 }
 
@@ -202,16 +211,38 @@ std::string Frontier::SaveState() const {
   places_.Write(writer);
   writer.Varint(ended_places_.size());
   for (const uint64_t place : ended_places_) writer.Varint(place);
-  writer.Varint(ended_attempts_.size());
-  for (const uint64_t key : ended_attempts_) writer.U64(key);
+  ended_attempts_.Write(writer);
   writer.Varint(to_robots_.size());
   for (const ToRobots& url : to_robots_) {
     writer.Varint(url.budget);
     writer.Sized(url.record);
   }
+  writer.Varint(walks_.size());
+  for (const auto& [origin, redirects] : walks_) {
+    writer.Sized(origin);
+    writer.Varint(redirects.size());
+    for (const std::string& redirect : redirects) writer.Sized(redirect);
+  }
   scope_.Write(writer);
   accounts_.Write(writer);
   return bytes;
+}
+
+bool Frontier::ReadWalks(ByteReader& reader) {
+  const auto count = reader.Varint();
+  if (!count.has_value()) return false;
+  for (uint64_t i = 0; i < *count; ++i) {
+    const auto origin = reader.Sized();
+    const auto redirects = reader.Varint();
+    if (!origin.has_value() || !redirects.has_value()) return false;
+    std::vector<std::string>& walk = walks_[std::string(*origin)];
+    for (uint64_t j = 0; j < *redirects; ++j) {
+      const auto redirect = reader.Sized();
+      if (!redirect.has_value()) return false;
+      walk.emplace_back(*redirect);
+    }
+  }
+  return true;
 }
 
 bool Frontier::RestoreState(std::string_view bytes) {
@@ -231,15 +262,14 @@ bool Frontier::RestoreState(std::string_view bytes) {
   std::vector<uint64_t> ended;
   if (!places_.Read(reader, &ended)) return false;
   ended_places_.insert(ended.begin(), ended.end());
-  for (auto* keys : {&ended_places_, &ended_attempts_}) {
-    const auto count = reader.Varint();
-    if (!count.has_value()) return false;
-    for (uint64_t i = 0; i < *count; ++i) {
-      const auto key = keys == &ended_places_ ? reader.Varint() : reader.U64();
-      if (!key.has_value()) return false;
-      keys->insert(*key);
-    }
+  const auto places = reader.Varint();
+  if (!places.has_value()) return false;
+  for (uint64_t i = 0; i < *places; ++i) {
+    const auto place = reader.Varint();
+    if (!place.has_value()) return false;
+    ended_places_.insert(*place);
   }
+  if (!ended_attempts_.Read(reader)) return false;
   const auto waiting = reader.Varint();
   if (!waiting.has_value()) return false;
   for (uint64_t i = 0; i < *waiting; ++i) {
@@ -248,6 +278,7 @@ bool Frontier::RestoreState(std::string_view bytes) {
     if (!budget.has_value() || !record.has_value()) return false;
     to_robots_.push_back({std::string(*record), *budget});
   }
+  if (!ReadWalks(reader)) return false;
   if (!scope_.Read(reader) || !accounts_.Read(reader)) return false;
   if (!reader.AtEnd() || places_.low() != queues_->NextRead(kReadyQueue)) {
     return false;
