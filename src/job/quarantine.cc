@@ -185,7 +185,7 @@ Status Quarantine::MakeSlots(size_t slots) {
   NEPHILA_RETURN_IF_ERROR(
       aside->file().Write(0, BytesOf(FormatHead({run_, slots}))));
   // Where space cannot be reserved, a full disk costs a strike.
-  const Status reserved = aside->file().Allocate((slots + 1) * kSlotBytes);
+  Status reserved = aside->file().Allocate((slots + 1) * kSlotBytes);
   if (!reserved && reserved.error().code != ErrorCode::kUnsupported &&
       reserved.error().code != ErrorCode::kNoSpace) {
     return reserved;
