@@ -77,8 +77,9 @@ void Frontier::TakeNoted(
   if (notes_.empty()) return;
   const uint64_t passes = robots_->stats().cache.passes;
   // In the order in which they came, which is that of passes and places.
+  const bool all_are_in = robots_->IsNoted();
   for (PendingNote& note : notes_) {
-    if (note.pass > passes) break;
+    if (note.pass > passes && !all_are_in) break;
     if (!note.place) note.place = queues_->NextAppend(kReadyQueue);
   }
   while (!notes_.empty() && notes_.front().place &&
@@ -122,6 +123,11 @@ Status Frontier::Wait() {
 }
 
 Result<bool> Frontier::RunDry() {
+  // Hosts that politeness may forget then make room for others, without which
+  // no URL may come that a pass would be for.
+  if (!notes_.empty() && !notes_.back().place) {
+    NEPHILA_RETURN_IF_ERROR(robots_->RunDryForNotes());
+  }
   if (wanted_ == 0) return false;
   NEPHILA_TRY(bool will_come, robots_->RunDry());
   if (budget_ != nullptr) {

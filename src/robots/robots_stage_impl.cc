@@ -434,6 +434,16 @@ bool RobotsStage::Impl::LookEarly() {
   return true;
 }
 
+bool RobotsStage::Impl::IsNoted() const {
+  return queues_->Kept(kChangesQueue) == 0 && cache_->IsIdle();
+}
+
+Status RobotsStage::Impl::RunDryForNotes() {
+  NEPHILA_TRY(const bool is_on, cache_->FlushIfCheap());
+  static_cast<void>(is_on);
+  return {};
+}
+
 Result<bool> RobotsStage::Impl::RunDry() {
   if (!decided_.empty() || !returning_.empty() ||
       queues_->Kept(kChangesQueue) > 0 || Readable() > 0 ||
