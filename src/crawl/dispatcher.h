@@ -96,7 +96,7 @@ class Dispatcher {
 
   // What the note with this epoch says stands in the host's record, and
   // nothing comes any more that was checked before.
-  void Noted(uint64_t host, uint64_t epoch) { politeness_.Forget(host, epoch); }
+  void Noted(uint64_t host, uint64_t epoch);
 
   // From a downloader.
   struct End {
@@ -138,6 +138,9 @@ class Dispatcher {
     return politeness_.Why(host);
   }
 
+#ifdef TWIN_DEBUG
+  std::string Dbg() const { return "full " + std::to_string(full_.size()) + " later " + std::to_string(later_.size()) + " nameless " + std::to_string(nameless_) + " unnamed " + std::to_string(unnamed_.size()) + " hosts " + std::to_string(hosts_.size()) + " wanted " + std::to_string(wanted_); }
+#endif
  private:
   // From its first visit here to its last one's end, or until a note of its
   // trouble was passed on.
@@ -151,6 +154,10 @@ class Dispatcher {
     uint32_t failures = 0;
     uint32_t overloads = 0;
     bool changed = false;
+    bool kept = false;  // for that alone
+    // Of a note that stands in its record, while visits are here that were
+    // checked before it did.
+    std::optional<uint64_t> noted;
   };
 
   // Where the visit goes, from its record.
@@ -196,6 +203,7 @@ class Dispatcher {
   uint64_t next_id_ = 1;
   std::unordered_map<uint64_t, VisitPtr> visits_;
   std::unordered_map<uint64_t, Host> hosts_;  // by key
+  size_t kept_ = 0;  // of them
   size_t nameless_ = 0;
   std::deque<uint64_t> full_;                // there was no room for them
   std::multimap<MonoTime, uint64_t> later_;  // to be begun again
