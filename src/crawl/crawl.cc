@@ -22,8 +22,9 @@ constexpr milliseconds kLongestTurn{100};
 // Seeds that are in memory before the frontier takes them.
 constexpr size_t kSeedsAtOnce = 1000;
 
-size_t ThreadsFor(const config::CrawlSettings& settings) {
+size_t ThreadsFor(const config::CrawlSettings& settings, bool one_thread) {
   if (settings.threads > 0) return static_cast<size_t>(settings.threads);
+  if (one_thread) return 1;
   return std::max<size_t>(std::thread::hardware_concurrency() / 2, 1);
 }
 
@@ -93,7 +94,7 @@ Status Crawl::OpenStages(const job::Manifest* manifest, uint64_t from) {
   NEPHILA_TRY(const auto positions, StreamPositions(manifest));
   NEPHILA_TRY(auto ends, KnownEnds(from));
   const size_t downloaders =
-      std::max({parts_.one_thread ? 1 : ThreadsFor(parts_.settings.crawl),
+      std::max({ThreadsFor(parts_.settings.crawl, parts_.one_thread),
                 positions.size(), ends.size()});
   ends.resize(downloaders);
   for (size_t i = 0; i < downloaders; ++i) {

@@ -130,6 +130,11 @@ size_t FakeWeb::requests() const {
   return log_.size();
 }
 
+size_t FakeWeb::ends() const {
+  const MutexLock lock(mutex_);
+  return ends_;
+}
+
 std::vector<FakeContact> FakeWeb::log() const {
   const MutexLock lock(mutex_);
   return log_;
@@ -214,6 +219,7 @@ void FakeWeb::Contact(size_t place, MonoTime when) {
 void FakeWeb::End(size_t place, MonoTime when) {
   const MutexLock lock(mutex_);
   log_[place].end = when + ahead_;
+  ++ends_;
 }
 
 dns::Answer FakeWeb::Resolve(std::string_view host) {

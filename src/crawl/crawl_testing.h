@@ -89,6 +89,7 @@ class FakeWeb {
       NEPHILA_EXCLUDES(mutex_);
 
   size_t requests() const NEPHILA_EXCLUDES(mutex_);
+  size_t ends() const NEPHILA_EXCLUDES(mutex_);
   std::vector<FakeContact> log() const NEPHILA_EXCLUDES(mutex_);
   // URLs that were asked for, in order.
   std::vector<std::string> Asked() const NEPHILA_EXCLUDES(mutex_);
@@ -124,6 +125,7 @@ class FakeWeb {
       NEPHILA_GUARDED_BY(mutex_);
   std::set<std::string, std::less<>> closed_ NEPHILA_GUARDED_BY(mutex_);
   std::vector<FakeContact> log_ NEPHILA_GUARDED_BY(mutex_);
+  size_t ends_ NEPHILA_GUARDED_BY(mutex_) = 0;
   std::chrono::nanoseconds ahead_ NEPHILA_GUARDED_BY(mutex_){0};
   bool numbers_ NEPHILA_GUARDED_BY(mutex_) = false;
 };

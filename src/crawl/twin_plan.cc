@@ -194,6 +194,9 @@ class Maker {
         return;
       }
       case HostKind::kRulesElsewhere: {
+        // A hop knows no more of its host than politeness does, which may have
+        // parked and forgotten it.
+        plan_.settings.politeness.park_after = std::chrono::minutes(5);
         const std::string there =
             "http://" + (random_.Chance(0.5) ? host.name : hosts_[0].name) +
             "/rules-of-" + host.name;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <set>
 #include <sstream>
@@ -21,7 +22,7 @@ using std::chrono::seconds;
 
 // From the end of a transfer to its entry in the journal, with steps of the
 // clock between: what a killed process may not have written down.
-constexpr milliseconds kWritten{120};
+constexpr milliseconds kWritten{20};
 // The clock goes on by this, and by more while nothing happens.
 constexpr milliseconds kStep{1};
 constexpr milliseconds kLongStep{50};
@@ -93,9 +94,9 @@ Result<std::optional<CrawlEnd>> Twin::Turns(uint64_t turns) {
   for (uint64_t i = 0; i < turns; ++i) {
     NEPHILA_TRY(const auto end, crawl_->Turn(clock_.Now()));
     if (end) return end;
-    const size_t requests = web_.requests();
-    quiet_ = requests == requests_ ? quiet_ + 1 : 0;
-    requests_ = requests;
+    const size_t events = web_.requests() + web_.ends();
+    quiet_ = events == events_ ? quiet_ + 1 : 0;
+    events_ = events;
     // Late is never early; and waits of an hour must not take as many turns.
     milliseconds step = kStep;
     if (quiet_ > kQuietTurns) step = kLongStep / 10;
@@ -144,11 +145,32 @@ void Twin::Finish(FileSystem& fs) {
 #ifdef TWIN_DEBUG
   if (end && (!*end || getenv("TWIN_DUMP"))) {
     const auto& r = crawl_->frontier().robots().stats();
-    fprintf(stderr, "checking %lu waiting %lu parked %lu queued %lu requested %lu next %ld passes %lu\n", r.checking, r.waiting, r.parked, r.queued, r.requested, r.next_parked ? (long)((*r.next_parked-clock_.WallNow()).count()/1000000) : -1, r.cache.passes);
-    fprintf(stderr, "park_after %ld max_hosts %ld max_urls %ld max_parked %ld mem %lu\n", plan_.settings.politeness.park_after.count()/1000000, plan_.settings.politeness.max_hosts, plan_.settings.politeness.max_urls, plan_.settings.politeness.max_parked, plan_.settings.crawl.memory_bytes);
+    fprintf(stderr,
+            "checking %lu waiting %lu parked %lu queued %lu requested %lu next "
+            "%ld passes %lu\n",
+            r.checking, r.waiting, r.parked, r.queued, r.requested,
+            r.next_parked
+                ? (long)((*r.next_parked - clock_.WallNow()).count() / 1000000)
+                : -1,
+            r.cache.passes);
+    fprintf(
+        stderr,
+        "park_after %ld max_hosts %ld max_urls %ld max_parked %ld mem %lu\n",
+        plan_.settings.politeness.park_after.count() / 1000000,
+        plan_.settings.politeness.max_hosts, plan_.settings.politeness.max_urls,
+        plan_.settings.politeness.max_parked,
+        plan_.settings.crawl.memory_bytes);
     const auto st = crawl_->dispatcher().stats();
-    fprintf(stderr, "polite added %lu leased %lu parked %lu waiting %lu inflight %lu hosts %lu parked_hosts %lu busy %lu disp waiting %zu; %s\n", st.added, st.leased, st.parked, st.waiting, st.in_flight, st.hosts, st.parked_hosts, st.busy_hosts, crawl_->dispatcher().waiting(), crawl_->dispatcher().Dbg().c_str());
-    for (auto& c : web_.log()) fprintf(stderr, "%.3f %.3f %s\n", Seconds(c.begin.time_since_epoch()), c.end==MonoTime::max()? -1 : Seconds(c.end.time_since_epoch()), c.url.c_str());
+    fprintf(stderr,
+            "polite added %lu leased %lu parked %lu waiting %lu inflight %lu "
+            "hosts %lu parked_hosts %lu busy %lu disp waiting %zu; %s\n",
+            st.added, st.leased, st.parked, st.waiting, st.in_flight, st.hosts,
+            st.parked_hosts, st.busy_hosts, crawl_->dispatcher().waiting(),
+            crawl_->dispatcher().Dbg().c_str());
+    for (auto& c : web_.log())
+      fprintf(stderr, "%.3f %.3f %s\n", Seconds(c.begin.time_since_epoch()),
+              c.end == MonoTime::max() ? -1 : Seconds(c.end.time_since_epoch()),
+              c.url.c_str());
   }
 #endif
   ASSERT_TRUE(end.has_value()) << end.error().message;
@@ -166,7 +188,12 @@ void Twin::ExpectAll(FileSystem& fs) {
 
 void Twin::ExpectArchive(FileSystem& fs) {
   Archived archived;
-  for (const std::string& path : store::ArchivePaths(fs, "job/archive")) {
+  std::vector<std::string> paths = store::ArchivePaths(fs, "job/archive");
+  for (const std::string& path :
+       store::ArchivePaths(fs, "job/archive", "nephila-1")) {
+    paths.push_back(path);
+  }
+  for (const std::string& path : paths) {
     const auto report = Must(store::VerifyArchive(
         fs, path, {}, [&path](const store::Finding& finding) {
           ADD_FAILURE() << path << " at " << finding.offset << ": "
@@ -231,7 +258,11 @@ void Twin::ExpectPages(const Archived& archived) const {
 // A line for each record, and none without.
 void Twin::ExpectLog(FileSystem& fs, const Archived& archived) {
   std::multiset<std::string> lines;
-  std::istringstream log(ReadAll(fs, "job/archive/crawl.log"));
+  std::string all = ReadAll(fs, "job/archive/crawl.log");
+  if (Must(fs.Exists("job/archive/crawl-1.log"))) {
+    all.append(ReadAll(fs, "job/archive/crawl-1.log"));
+  }
+  std::istringstream log(all);
   for (std::string line; std::getline(log, line);) {
     std::istringstream columns(line);
     std::string time;
@@ -331,6 +362,16 @@ size_t UndisturbedRequests(const TwinPlan& plan) {
   twin.Finish(fs);
   if (!testing::Test::HasFatalFailure()) twin.ExpectAll(fs);
   return twin.web().requests();
+}
+
+std::pair<uint64_t, uint64_t> TwinSeeds(uint64_t count) {
+  const char* asked = std::getenv("NEPHILA_TWIN_SEED");
+  if (asked == nullptr) return {0, count};
+  char* end = nullptr;
+  const uint64_t first = std::strtoull(asked, &end, 10);
+  const uint64_t last =
+      *end == '-' ? std::strtoull(end + 1, nullptr, 10) : first;
+  return {first, last + 1};
 }
 
 }  // namespace nephila::crawl

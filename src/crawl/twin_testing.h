@@ -15,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -119,11 +120,15 @@ class Twin {
   size_t allowed_ = 0;
   // How long nothing has happened.
   uint64_t quiet_ = 0;
-  size_t requests_ = 0;
+  size_t events_ = 0;
 };
 
 // How many requests a crawl of the plan makes that nothing happens to. The
 // test fails if that one breaks a promise.
 size_t UndisturbedRequests(const TwinPlan& plan);
+
+// From which seed to which, exclusive: `count` of them, or those that the
+// environment asks for, NEPHILA_TWIN_SEED=12 or NEPHILA_TWIN_SEED=1000-1999.
+std::pair<uint64_t, uint64_t> TwinSeeds(uint64_t count);
 
 }  // namespace nephila::crawl
