@@ -211,7 +211,7 @@ void Twin::ExpectArchive(FileSystem& fs) {
     }
   }
   ExpectPages(archived);
-  ExpectLog(fs, archived);
+  if (gone_.empty()) ExpectLog(fs, archived);
   ExpectAccounts(archived);
 }
 
