@@ -7,7 +7,9 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <fstream>
+#include <functional>
 #include <istream>
 #include <ostream>
 #include <utility>
@@ -147,6 +149,16 @@ bool HasSeeds(const CrawlCmdOptions& options) {
          !options.sitemaps.empty();
 }
 
+// For tests of what a restart does: the process ends when it reads a page whose
+// URL has this in it.
+std::function<void(std::string_view)> CrashHook() {
+  const char* part = std::getenv("NEPHILA_TEST_CRASH_ON");
+  if (part == nullptr || *part == '\0') return nullptr;
+  return [text = std::string(part)](std::string_view url) {
+    if (url.find(text) != std::string_view::npos) std::abort();
+  };
+}
+
 // The text that the user names, or that a new job is made with.
 Result<std::string> SuffixList(FileSystem& fs,
                                const config::UrlSettings& settings,
@@ -212,6 +224,11 @@ Status RunCrawl(const Setup& setup, const CrawlCmdOptions& options,
   crawl::Crawl::Parts parts{*fs, clock, *web, settings, suffixes, *folder};
   parts.record_seed = RandomSeed();
   parts.archive_info = ArchiveInfo(setup.settings);
+  parts.on_quarantine = [&err](std::string_view url) {
+    err << "nephila: quarantined, as reading it ended the process twice: "
+        << EscapeForTerminal(url) << '\n';
+  };
+  parts.on_read = CrashHook();
   NEPHILA_TRY(const auto crawl, crawl::Crawl::Open(parts));
   NEPHILA_RETURN_IF_ERROR(
       AddSeeds(options, in, crawl.get(), err, folder->is_new()));

@@ -45,6 +45,10 @@ void Accounts::CountFound(const FoundCounts& found) {
 }
 
 void Accounts::CountAttempt(const FinishedVisit& visit) {
+  if (visit.quarantined) {
+    parse.In();
+    parse.Drop(kParseDropQuarantined);
+  }
   outcomes[static_cast<size_t>(visit.outcome)].Add();
   if (visit.outcome == item::FetchOutcome::kResponse) {
     statuses[static_cast<size_t>(visit.status / 100 % 10)].Add();
@@ -57,8 +61,8 @@ void Accounts::CountAttempt(const FinishedVisit& visit) {
     pages.Add();
     bytes.Add(visit.body_bytes);
   }
-  if (visit.retry) retries.Add();
-  if (visit.retry || visit.goes_on) return;
+  if (visit.retry && !visit.goes_on) retries.Add();
+  if (visit.retry || visit.body_lost) return;
   fetch.In();
   if (visit.outcome != item::FetchOutcome::kResponse) {
     fetch.Drop(visit.outcome);

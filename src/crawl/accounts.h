@@ -16,8 +16,10 @@
 
 namespace nephila::crawl {
 
-inline constexpr std::array<std::string_view, 2> kParseDropNames = {"unwanted",
-                                                                    "nofollow"};
+// Links, and pages that are left out as a whole.
+inline constexpr std::array<std::string_view, 3> kParseDropNames = {
+    "unwanted", "nofollow", "quarantined"};
+inline constexpr size_t kParseDropQuarantined = 2;
 inline constexpr std::array<std::string_view, 5> kUrlDropNames = {
     "invalid-url", "scheme", "bad-host", "too-long", "repeated"};
 // The scope has changed since.

@@ -22,8 +22,11 @@ std::string StreamPrefix(std::string_view prefix, size_t stream) {
 }
 
 ArchivedPage::ArchivedPage(FileSystem& fs, std::string folder,
-                           const fetch::HeadLimits& limits)
-    : fs_(fs), folder_(std::move(folder)), head_(limits) {}
+                           std::string prefix, const fetch::HeadLimits& limits)
+    : fs_(fs),
+      folder_(std::move(folder)),
+      all_prefix_(std::move(prefix)),
+      head_(limits) {}
 
 Result<bool> ArchivedPage::FindFile(uint64_t serial, std::string_view prefix) {
   if (!path_.empty() && serial == serial_ && prefix == prefix_) return true;
@@ -39,45 +42,66 @@ Result<bool> ArchivedPage::FindFile(uint64_t serial, std::string_view prefix) {
   return false;
 }
 
-Result<ArchivedPage::Found> ArchivedPage::Read(const job::ArchivePlace& place,
-                                               std::string_view prefix) {
-  NEPHILA_TRY(const bool is_there, FindFile(place.serial, prefix));
-  if (!is_there) return Found::kNothing;
+Result<bool> ArchivedPage::ReadBlock(const job::ArchivePlace& place,
+                                     Block* block) {
+  NEPHILA_TRY(const bool is_there,
+              FindFile(place.serial, StreamPrefix(all_prefix_, place.stream)));
+  if (!is_there) return false;
   NEPHILA_TRY(const auto reader, store::WarcReader::Open(fs_, path_));
   reader->Seek(place.offset);
   for (int i = 0; i < kMostRecords; ++i) {
     NEPHILA_TRY(const store::ReadState state, reader->Next());
-    if (state != store::ReadState::kRecord) return Found::kNothing;
+    if (state != store::ReadState::kRecord) return false;
     const std::string_view type = reader->header().Get("WARC-Type");
     if (type != "response" && type != "revisit") continue;
-    url_ = reader->header().Get("WARC-Target-URI");
-    page_ = {};
-    page_.outcome = item::FetchOutcome::kResponse;
-    page_.url = url_;
-    if (type == "revisit") return Found::kRevisit;
-    block_.clear();
+    block->is_revisit = type == "revisit";
+    block->is_truncated = reader->header().Find("WARC-Truncated") != nullptr;
+    block->url = reader->header().Get("WARC-Target-URI");
+    block->id = reader->header().Get("WARC-Record-ID");
+    block->refers_to = reader->header().Get("WARC-Refers-To");
+    block->bytes.clear();
     while (true) {
       NEPHILA_TRY(const std::string_view piece, reader->ReadBlock());
       if (piece.empty()) break;
-      block_.append(piece);
+      block->bytes.append(piece);
     }
     NEPHILA_TRY(const store::ReadState end, reader->Finish());
-    if (end != store::ReadState::kRecord) return Found::kNothing;
-    head_.Clear();
-    std::string_view rest = block_;
-    if (head_.Add(&rest) != fetch::HeadState::kComplete) head_.Finish();
-    body_ = rest;
-    page_.response_head =
-        std::string_view(block_).substr(0, block_.size() - rest.size());
-    page_.body = std::span(&body_, 1);
-    page_.transfer_coding = head_.chunked() ? item::TransferCoding::kChunked
-                                            : item::TransferCoding::kRemoved;
-    if (reader->header().Find("WARC-Truncated") != nullptr) {
-      page_.truncation = item::Truncation::kUnspecified;
-    }
-    return Found::kPage;
+    return end == store::ReadState::kRecord;
   }
-  return Found::kNothing;
+  return false;
+}
+
+std::string_view ArchivedPage::SplitHead(std::string_view block) {
+  head_.Clear();
+  std::string_view rest = block;
+  if (head_.Add(&rest) != fetch::HeadState::kComplete) head_.Finish();
+  return rest;
+}
+
+Result<ArchivedPage::Found> ArchivedPage::Read(
+    const job::ArchivePlace& place,
+    const std::optional<job::ArchivePlace>& original) {
+  NEPHILA_TRY(const bool is_there, ReadBlock(place, &block_));
+  if (!is_there) return Found::kNothing;
+  page_ = {};
+  page_.outcome = item::FetchOutcome::kResponse;
+  page_.url = block_.url;
+  if (block_.is_truncated && !block_.is_revisit) {
+    page_.truncation = item::Truncation::kUnspecified;
+  }
+  body_ = SplitHead(block_.bytes);
+  page_.response_head = std::string_view(block_.bytes)
+                            .substr(0, block_.bytes.size() - body_.size());
+  if (block_.is_revisit && original) {
+    NEPHILA_TRY(const bool has_body, ReadBlock(*original, &original_));
+    if (!has_body || original_.id != block_.refers_to) return Found::kNoBody;
+    // As the body was framed there.
+    body_ = SplitHead(original_.bytes);
+  }
+  page_.body = std::span(&body_, 1);
+  page_.transfer_coding = head_.chunked() ? item::TransferCoding::kChunked
+                                          : item::TransferCoding::kRemoved;
+  return Found::kPage;
 }
 
 }  // namespace nephila::crawl

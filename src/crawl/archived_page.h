@@ -18,33 +18,49 @@ namespace nephila::crawl {
 
 class ArchivedPage {
  public:
-  // `fs` outlives it. `prefix`: of the files of the place's stream.
-  ArchivedPage(FileSystem& fs, std::string folder,
+  // `fs` outlives it. `prefix`: of the files of all streams.
+  ArchivedPage(FileSystem& fs, std::string folder, std::string prefix,
                const fetch::HeadLimits& limits);
 
   enum class Found : uint8_t {
     kPage,
-    kRevisit,  // its body is that of an earlier one
+    kNoBody,   // a revisit whose body is that of a record that is gone
     kNothing,  // no whole record: it was lost with the power
   };
-  // What is at a place; page() then. An Error is one of the disk.
-  Result<Found> Read(const job::ArchivePlace& place, std::string_view prefix);
+  // What is at a place; page() then. The body of a revisit is that of
+  // `original`, its head its own. An Error is one of the disk.
+  Result<Found> Read(const job::ArchivePlace& place,
+                     const std::optional<job::ArchivePlace>& original);
   const item::FetchedPage& page() const { return page_; }
 
  private:
+  // Of a record.
+  struct Block {
+    bool is_revisit = false;
+    bool is_truncated = false;
+    std::string url;
+    std::string id;
+    std::string refers_to;  // the id of another record
+    std::string bytes;
+  };
+  // The response or revisit of the unit at a place; false if there is none.
+  Result<bool> ReadBlock(const job::ArchivePlace& place, Block* block);
+  // Splits head_ from the rest of a block, which it gives back.
+  std::string_view SplitHead(std::string_view block);
   // Leaves the path in path_; false if there is no such file.
   Result<bool> FindFile(uint64_t serial, std::string_view prefix);
 
   FileSystem& fs_;
   const std::string folder_;
+  const std::string all_prefix_;
   fetch::ResponseHead head_;
   // Of the file that was read last.
   uint64_t serial_ = 0;
   std::string prefix_;
   std::string path_;
   item::FetchedPage page_;
-  std::string url_;
-  std::string block_;
+  Block block_;
+  Block original_;
   std::string_view body_;
 };
 

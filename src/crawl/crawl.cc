@@ -97,6 +97,13 @@ Status Crawl::OpenStages(const job::Manifest* manifest, uint64_t from) {
       std::max({ThreadsFor(parts_.settings.crawl, parts_.one_thread),
                 positions.size(), ends.size()});
   ends.resize(downloaders);
+  // The last slot is for the replay.
+  NEPHILA_TRY(quarantine_,
+              job::Quarantine::Open(parts_.fs, parts_.folder.dir(),
+                                    downloaders + 1));
+  for (const std::string& url : quarantine_->added()) {
+    if (parts_.on_quarantine) parts_.on_quarantine(url);
+  }
   for (size_t i = 0; i < downloaders; ++i) {
     threads_.push_back(std::make_unique<CrawlThread>());
     NEPHILA_TRY(threads_[i]->thread, LoopThread::Make(parts_.clock, shared));
@@ -111,7 +118,7 @@ Status Crawl::OpenStages(const job::Manifest* manifest, uint64_t from) {
 Status Crawl::MakeDispatcher(const job::Manifest* manifest) {
   net::EventLoop& loop = dispatcher_thread_->loop();
   NEPHILA_TRY(resolver_, parts_.web.MakeResolver(loop));
-  Dispatcher::Parts parts{loop, *resolver_, parts_.settings};
+  Dispatcher::Parts parts{loop, *resolver_, parts_.settings, parts_.suffixes};
   parts.seed = parts_.folder.key_seed();
   parts.max_in_flight = PlanMemory(parts_.settings).transfers;
   parts.downloaders = threads_.size();
@@ -184,6 +191,8 @@ Status Crawl::MakeDownloader(size_t number,
   parts.seed = parts_.folder.key_seed();
   parts.number = number;
   parts.budgets = parts_.settings.crawl.budgets;
+  parts.quarantine = quarantine_.get();
+  parts.on_read = parts_.on_read;
   parts.contacted = [this](uint64_t lease, MonoTime when) {
     dispatcher_thread_->loop().Post(
         [this, lease, when] { dispatcher_->Contacted(lease, when); });
@@ -354,6 +363,7 @@ CrawlStatus Crawl::status() const {
   status.failed = accounts.fetch.Totals().DroppedSum();
   status.retries = accounts.retries.value();
   status.robots = accounts.robots.value();
+  status.quarantined = accounts.parse.Totals().dropped[kParseDropQuarantined];
   status.in_flight = in_flight_.load(std::memory_order_relaxed);
   status.ready = frontier_->ready();
   status.parked = frontier_->parked();

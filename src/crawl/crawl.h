@@ -35,13 +35,14 @@
 #include "crawl/dispatcher.h"
 #include "crawl/downloader.h"
 #include "crawl/frontier.h"
+#include "crawl/guarded_reader.h"
 #include "crawl/loop_thread.h"
 #include "crawl/mailbox.h"
-#include "crawl/visit_reader.h"
 #include "crawl/web.h"
 #include "job/job_folder.h"
 #include "job/journal.h"
 #include "job/manifest.h"
+#include "job/quarantine.h"
 #include "net/event_loop.h"
 #include "store/store.h"
 #include "url/canonicalizer.h"
@@ -63,6 +64,10 @@ class Crawl {
     uint64_t record_seed = 0;  // of the ids in the archive: random
     // Of `warcinfo`.
     std::vector<std::pair<std::string, std::string>> archive_info = {};
+    // A page that nobody reads any more, from now on.
+    std::function<void(std::string_view url)> on_quarantine = nullptr;
+    // For tests: before a page is read, on the thread that does.
+    std::function<void(std::string_view url)> on_read = nullptr;
   };
 
   // Goes on where the job was, or begins.
@@ -135,7 +140,7 @@ class Crawl {
   Status Replay(uint64_t from);
   Status HoldWaits(const job::Entry& entry);
   Status ReadArchived(const job::Entry& entry, ArchivedPage* archived,
-                      VisitReader* reader, FinishedVisit* visit);
+                      GuardedReader* reader, FinishedVisit* visit);
   bool IsOf(std::string_view url, std::string_view record);
   Status TakeArrived();
   Status CheckpointNow();
@@ -172,6 +177,7 @@ class Crawl {
   std::unique_ptr<Workers> workers_;
   std::unique_ptr<job::Journal> journal_;
   std::unique_ptr<job::ManifestFolder> manifests_;
+  std::unique_ptr<job::Quarantine> quarantine_;
   std::unique_ptr<Frontier> frontier_;
   url::Canonicalizer canonicalizer_;
 

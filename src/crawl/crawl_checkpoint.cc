@@ -170,6 +170,7 @@ Status Crawl::EndCheckpoint() {
   NEPHILA_RETURN_IF_ERROR(journal_->Sync());
   NEPHILA_RETURN_IF_ERROR(frontier_->FinishCheckpoint());
   NEPHILA_RETURN_IF_ERROR(manifests_->Write(checkpoint_->manifest));
+  NEPHILA_RETURN_IF_ERROR(quarantine_->Save());
   // What the manifest before this one covers nobody asks for again.
   NEPHILA_RETURN_IF_ERROR(journal_->Covered(manifest_entry_));
   manifest_entry_ = checkpoint_->entry;

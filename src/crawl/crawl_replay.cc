@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "crawl/archived_page.h"
 #include "crawl/crawl.h"
+#include "crawl/guarded_reader.h"
 #include "crawl/visit_reader.h"
 #include "item/url_record.h"
 #include "job/entry.h"
@@ -29,13 +30,11 @@ FinishedVisit VisitOf(const job::Entry& entry, uint64_t number) {
   visit.outcome = entry.outcome;
   visit.status = entry.status;
   visit.archived = entry.archive.has_value();
+  visit.budget = entry.budget;
+  visit.body_bytes = entry.body_bytes;
   visit.retry = entry.retry;
-  // Redirects that were followed at once, which are no failures: of a page,
-  // and all of a robots.txt but the last.
-  visit.goes_on =
-      entry.retry && (entry.kind == job::EntryKind::kRobots ||
-                      (entry.outcome == item::FetchOutcome::kResponse &&
-                       entry.status / 100 == 3));
+  visit.goes_on = entry.goes_on;
+  visit.next = entry.next;
   visit.url_wait = entry.url_wait;
   visit.next_attempt = entry.attempt + 1;
   visit.when = entry.when;
@@ -51,11 +50,8 @@ FinishedVisit VisitOf(const job::Entry& entry, uint64_t number) {
 // The waits that the attempt left. How long ago it ended is not known for
 // sure, since clocks are set and machines start anew: they hold whole.
 Status Crawl::HoldWaits(const job::Entry& entry) {
-  const bool was_contacted =
-      std::any_of(entry.address.begin(), entry.address.end(),
-                  [](uint8_t byte) { return byte != 0; });
   if (entry.kind == job::EntryKind::kSeed ||
-      entry.kind == job::EntryKind::kCommand || !was_contacted) {
+      entry.kind == job::EntryKind::kCommand) {
     return {};
   }
   const auto record = item::ReadUrl(entry.record);
@@ -65,14 +61,21 @@ Status Crawl::HoldWaits(const job::Entry& entry) {
         "the journal holds what is no URL: " + std::string(record.error())});
   }
   politeness::HostWait host;
-  host.host = url::KeysOf(*record, parts_.folder.key_seed()).host.value;
+  host.host = entry.host.value_or(
+      url::KeysOf(item::Asked(*record), parts_.folder.key_seed()).host.value);
   host.left = entry.host_wait;
   host.reason = politeness::DelayReason::kRestart;
   host.failures = entry.host_failures;
   host.overloads = entry.host_overloads;
-  politeness::ServerWait address;
-  address.address.bytes = entry.address;
-  address.left = entry.address_wait;
+  std::optional<politeness::ServerWait> address;
+  if (std::any_of(entry.address.begin(), entry.address.end(),
+                  [](uint8_t byte) { return byte != 0; })) {
+    address.emplace();
+    address->address.bytes = entry.address;
+    address->left = entry.address_wait;
+  } else if (entry.host_wait.count() == 0) {
+    return {};  // nobody was contacted, nor is to be left alone
+  }
   dispatcher_->Hold(host, address);
   return {};
 }
@@ -80,11 +83,9 @@ Status Crawl::HoldWaits(const job::Entry& entry) {
 // What the archive has of an entry. A record that was lost makes it void, also
 // where another page stands by now.
 Status Crawl::ReadArchived(const job::Entry& entry, ArchivedPage* archived,
-                           VisitReader* reader, FinishedVisit* visit) {
-  NEPHILA_TRY(
-      const ArchivedPage::Found found,
-      archived->Read(*entry.archive, StreamPrefix(parts_.settings.store.prefix,
-                                                  entry.archive->stream)));
+                           GuardedReader* reader, FinishedVisit* visit) {
+  NEPHILA_TRY(const ArchivedPage::Found found,
+              archived->Read(*entry.archive, entry.original));
   const item::FetchedPage& page = archived->page();
   const bool is_robots = entry.kind == job::EntryKind::kRobots;
   if (found == ArchivedPage::Found::kNothing ||
@@ -93,18 +94,14 @@ Status Crawl::ReadArchived(const job::Entry& entry, ArchivedPage* archived,
     visit->is_void = !is_robots;
     return {};
   }
-  for (const std::string_view piece : page.body) {
-    visit->body_bytes += piece.size();
-  }
   if (visit->goes_on) return {};
-  if (found == ArchivedPage::Found::kRevisit) {
-    // It has no body to take links from: it is fetched again.
-    visit->goes_on = true;
+  if (found == ArchivedPage::Found::kNoBody) {
+    visit->body_lost = !is_robots;
   } else if (!is_robots) {
-    reader->ReadPage(page, visit);
+    return reader->ReadPage(page, visit);
   } else if (parts_.settings.robots.sitemaps &&
              entry.robots_status / 100 == 2) {
-    reader->ReadSitemaps(page, visit);
+    return reader->ReadSitemaps(page, visit);
   }
   return {};
 }
@@ -124,7 +121,10 @@ Status Crawl::Replay(uint64_t from) {
   NEPHILA_TRY(job::JournalReader journal, journal_->Read(from));
   VisitReader reader(parts_.settings, parts_.suffixes, parts_.folder.key_seed(),
                      parts_.settings.crawl.budgets);
+  GuardedReader guarded({reader, quarantine_.get(), threads_.size(),
+                         parts_.folder.key_seed(), parts_.on_read});
   ArchivedPage archived(parts_.fs, parts_.folder.Path(job::kArchiveDir),
+                        parts_.settings.store.prefix,
                         fetch::HeadLimitsOf(parts_.settings.fetch));
   while (true) {
     NEPHILA_TRY(const auto next, journal.Next());
@@ -139,7 +139,7 @@ Status Crawl::Replay(uint64_t from) {
     FinishedVisit visit = VisitOf(*entry, next->number);
     if (visit.is_seed) ByteWriter(visit.links).Sized(entry->record);
     if (entry->archive) {
-      NEPHILA_RETURN_IF_ERROR(ReadArchived(*entry, &archived, &reader, &visit));
+      NEPHILA_RETURN_IF_ERROR(ReadArchived(*entry, &archived, &guarded, &visit));
     }
     frontier_->Take(std::move(visit), /*replayed=*/true);
     if (frontier_->arrived() >= kTakenAtOnce) {
@@ -147,6 +147,7 @@ Status Crawl::Replay(uint64_t from) {
     }
   }
   NEPHILA_RETURN_IF_ERROR(TakeArrived());
+  NEPHILA_RETURN_IF_ERROR(quarantine_->Save());
   // Then a checkpoint, then the first request.
   return journal_->next() > from ? CheckpointNow() : Status();
 }

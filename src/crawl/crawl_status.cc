@@ -58,6 +58,7 @@ std::string FormatStatus(const CrawlStatus& status) {
   json["failed"] = status.failed;
   json["retries"] = status.retries;
   json["robots"] = status.robots;
+  json["quarantined"] = status.quarantined;
   json["seen"] = status.seen;
   json["in_flight"] = status.in_flight;
   json["ready"] = status.ready;

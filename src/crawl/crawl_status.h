@@ -34,6 +34,7 @@ struct CrawlStatus {
   uint64_t failed = 0;        // URLs that were given up
   uint64_t retries = 0;
   uint64_t robots = 0;  // robots.txt files that were asked for
+  uint64_t quarantined = 0;  // pages that nobody reads any more
   uint64_t in_flight = 0;
   uint64_t ready = 0;    // may be fetched now, but for their hosts' delays
   uint64_t parked = 0;   // their hosts are left alone for long

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "crawl/aim.h"
 #include "crawl/contact_parts.h"
 #include "item/url_record.h"
 #include "url/parser.h"
@@ -38,8 +39,8 @@ uint64_t IdOf(const std::string& payload) {
 }
 
 Kind KindOf(const Visit& visit) {
-  if (visit.hops > 0) return Kind::kHop;
   if (visit.kind == item::FetchKind::kPage) return Kind::kPage;
+  if (visit.hops > 0) return Kind::kHop;
   return visit.attempt == 1 ? Kind::kFirstRobots : Kind::kRobots;
 }
 
@@ -159,22 +160,18 @@ void Dispatcher::SetPagesLeft(uint64_t pages) {
 void Dispatcher::Aim(Visit* visit) const {
   const auto record = item::ReadUrl(visit->record);
   NEPHILA_CHECK(record);
+  const item::UrlRecord asked = item::Asked(*record);
   url::Url url;
-  NEPHILA_CHECK(url::Parse(record->url, nullptr, &url) && url.is_http());
-  const url::Keys keys = url::KeysOf(*record, parts_.seed);
-  visit->host_key = keys.host.value;
-  visit->domain_key = keys.pld.value;
-  visit->host = url.host();
-  visit->port = PortOf(url);
-  visit->https = url.scheme_kind() == url::Scheme::kHttps;
-  if (visit->kind == item::FetchKind::kRobots) {
-    visit->walk = std::make_unique<fetch::RobotsWalk>(parts_.settings.fetch,
-                                                      parts_.settings.url);
-    visit->walk->Start(url);
-    visit->url = visit->walk->next().href();
-  } else {
-    visit->url = url.href();
+  NEPHILA_CHECK(url::Parse(asked.url, nullptr, &url) && url.is_http());
+  if (visit->kind == item::FetchKind::kPage) {
+    visit->hops = record->followed;
+    return AimAt(url, parts_.suffixes, parts_.seed, visit);
   }
+  visit->walk = std::make_unique<fetch::RobotsWalk>(parts_.settings.fetch,
+                                                    parts_.settings.url);
+  visit->walk->Resume(url, visit->walked);
+  visit->hops = static_cast<uint32_t>(visit->walked.size());
+  AimAt(visit->walk->next(), parts_.suffixes, parts_.seed, visit);
 }
 
 void Dispatcher::Begin(VisitPtr visit) {
@@ -259,8 +256,8 @@ politeness::HostFacts Dispatcher::FactsOf(const Visit& visit,
   facts.domain = visit.domain_key;
   facts.addresses = host.addresses;
   facts.name = visit.host;
-  // What is known is known of the host that the record names.
-  if (visit.hops == 0) {
+  // What is known is known of the host whose robots.txt was looked at.
+  if (KindOf(visit) != Kind::kHop) {
     facts.budget = static_cast<double>(visit.budget);
     // Before its robots.txt has come nobody knows.
     if (visit.kind == item::FetchKind::kPage || visit.crawl_delay.count() > 0) {

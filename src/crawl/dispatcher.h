@@ -36,6 +36,7 @@
 #include "dns/resolver.h"
 #include "net/event_loop.h"
 #include "politeness/politeness.h"
+#include "url/public_suffix.h"
 
 namespace nephila::crawl {
 
@@ -64,6 +65,7 @@ class Dispatcher {
     net::EventLoop& loop;
     dns::Resolver& resolver;
     const config::Settings& settings;
+    const url::PublicSuffixList& suffixes;
     uint64_t seed = 0;  // of the job's keys
     size_t max_in_flight = 500;
     size_t downloaders = 1;
@@ -129,9 +131,9 @@ class Dispatcher {
   }
   // Of the journal, as politeness.h has it.
   void Hold(const politeness::HostWait& host,
-            const politeness::ServerWait& address) {
+            const std::optional<politeness::ServerWait>& address) {
     politeness_.Hold(host);
-    politeness_.Hold(address);
+    if (address) politeness_.Hold(*address);
   }
   politeness::PolitenessStats stats() const { return politeness_.stats(); }
   politeness::Explanation Why(uint64_t host) const {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "crawl/aim.h"
 #include "crawl/contact_parts.h"
 #include "item/outcome_policy.h"
 #include "item/url_record.h"
@@ -42,6 +43,8 @@ std::unique_ptr<FetchResult> WithoutContact(const Visit& visit,
 Downloader::Downloader(const Parts& parts)
     : parts_(parts),
       reader_(parts.settings, parts.suffixes, parts.seed, parts.budgets),
+      guarded_({reader_, parts.quarantine, parts.number, parts.seed,
+                parts.on_read}),
       head_(fetch::HeadLimitsOf(parts.settings.fetch)),
       canonicalizer_(parts.settings.url, parts.suffixes, parts.seed) {}
 
@@ -53,6 +56,7 @@ void Downloader::Start(VisitPtr visit) {
   const Visit& started = *attempt.visit;
   if (started.failure) {
     attempt.result = WithoutContact(started, parts_.loop.clock());
+    attempt.waits = started.left;
     return Settle(std::move(attempt));
   }
   fetch::FetchRequest request;
@@ -143,7 +147,9 @@ Status Downloader::Write(Attempt* attempt) {
   if (!attempt->decided) Decide(attempt);
   if (!attempt->stored) NEPHILA_RETURN_IF_ERROR(Archive(attempt));
   if (attempt->entry.empty()) {
-    if (attempt->visit->kind == FetchKind::kRobots) ReadRobots(attempt);
+    if (attempt->visit->kind == FetchKind::kRobots) {
+      NEPHILA_RETURN_IF_ERROR(ReadRobots(attempt));
+    }
     MakeEntry(attempt);
   }
   NEPHILA_TRY(attempt->finished.entry, parts_.journal.Append(attempt->entry));
@@ -270,20 +276,20 @@ Status Downloader::ArchiveName(const Attempt& attempt) {
   return {};
 }
 
-void Downloader::ReadRobots(Attempt* attempt) {
+Status Downloader::ReadRobots(Attempt* attempt) {
   fetch::RobotsWalk& walk = *attempt->visit->walk;
-  const fetch::RobotsHop hop = reader_.ReadHop(AsPage(*attempt->result));
-  if (walk.OnResult(hop) == fetch::RobotsWalk::Step::kAsk) {
-    attempt->next = walk.next();
-  } else {
-    attempt->sitemaps = reader_.ReadRules(walk, &attempt->finished);
-  }
+  NEPHILA_TRY(auto read, guarded_.ReadRobots(AsPage(*attempt->result), &walk,
+                                             &attempt->finished));
+  attempt->sitemaps = std::move(read.sitemaps);
+  if (read.step == fetch::RobotsWalk::Step::kAsk) attempt->next = walk.next();
+  return {};
 }
 
 void Downloader::MakeEntry(Attempt* attempt) {
   const Visit& visit = *attempt->visit;
   FinishedVisit& finished = attempt->finished;
   finished.goes_on = attempt->next.has_value();
+  if (attempt->next) finished.next = attempt->next->href();
   finished.retry = finished.retry || finished.goes_on;
   job::Entry entry;
   entry.kind = visit.kind == FetchKind::kRobots ? job::EntryKind::kRobots
@@ -295,10 +301,23 @@ void Downloader::MakeEntry(Attempt* attempt) {
   entry.status = static_cast<uint16_t>(finished.status);
   entry.attempt = visit.attempt;
   entry.retry = finished.retry;
+  entry.goes_on = finished.goes_on;
+  entry.next = finished.next;
+  entry.budget = finished.budget;
+  entry.body_bytes = finished.body_bytes;
   if (attempt->stored->place) {
     const store::UnitPlace& place = *attempt->stored->place;
     entry.archive = {static_cast<uint32_t>(parts_.number), place.begin.serial,
                      place.begin.offset, place.end.offset - place.begin.offset};
+  }
+  if (attempt->stored->original) {
+    const store::Original& original = *attempt->stored->original;
+    entry.original = {original.stream, original.begin.serial,
+                      original.begin.offset, original.bytes};
+  }
+  // A page's own is in its record.
+  if (visit.kind == FetchKind::kRobots && visit.hops > 0) {
+    entry.host = visit.host_key;
   }
   entry.url_wait = finished.url_wait;
   entry.host_wait = attempt->waits.host;
@@ -316,38 +335,28 @@ void Downloader::MakeEntry(Attempt* attempt) {
 void Downloader::HandOver(Attempt attempt) {
   if (attempt.visit->kind == FetchKind::kPage && !attempt.next &&
       attempt.result->outcome == FetchOutcome::kResponse) {
-    reader_.ReadPage(AsPage(*attempt.result), &attempt.finished);
+    // It is archived and in the journal: the next process reads it, if this
+    // one has to end.
+    const Status read =
+        guarded_.ReadPage(AsPage(*attempt.result), &attempt.finished);
+    if (!read) return parts_.failed(read.error());
   }
   if (parts_.settings.robots.sitemaps && !attempt.sitemaps.empty()) {
     reader_.GiveSitemaps(attempt.sitemaps, &attempt.finished);
   }
   parts_.finished(std::move(attempt.finished));
   parts_.fetcher.Recycle(std::move(attempt.result));
-  if (!attempt.next) return;
+  if (!attempt.next || attempt.visit->kind != FetchKind::kRobots) return;
   Dispatcher::End end;
   end.next = std::move(attempt.visit);
   end.is_hop = true;
-  Aim(*attempt.next, end.next.get());
+  Visit& visit = *end.next;
+  AimAt(*attempt.next, parts_.suffixes, parts_.seed, &visit);
+  ++visit.hops;
+  visit.is_again = false;
+  visit.lease = 0;
+  visit.answer = {};
   parts_.ended(std::move(end));
-}
-
-void Downloader::Aim(const url::Url& url, Visit* visit) const {
-  visit->url = url.href();
-  visit->host = url.host();
-  visit->port = PortOf(url);
-  visit->https = url.scheme_kind() == url::Scheme::kHttps;
-  // A dot at its end makes no other host.
-  std::string_view host = url.host();
-  if (host.ends_with('.')) host.remove_suffix(1);
-  const std::string_view domain =
-      url::PayLevelDomain(host, url.host_kind(), parts_.suffixes);
-  const url::Keys keys = url::MakeKeys(url.href(), host, domain, parts_.seed);
-  visit->host_key = keys.host.value;
-  visit->domain_key = keys.pld.value;
-  ++visit->hops;
-  visit->is_again = false;
-  visit->lease = 0;
-  visit->answer = {};
 }
 
 }  // namespace nephila::crawl

@@ -12,8 +12,10 @@
 //
 // The end of a transfer goes to the dispatcher before anything else, and is
 // written down when that has said how long the host is left alone (Released).
-// A redirect whose target has its source's key is followed here, at most
-// kMostOwnRedirects times: `seen` would drop it and the page would be lost.
+// A redirect whose target has its source's key is followed, at most
+// kMostOwnRedirects times: `seen` would drop it and the page would be lost. It
+// goes back to the frontier with its target, for robots.txt to be looked at;
+// redirects of a robots.txt itself are followed from here.
 #pragma once
 
 #include <cstddef>
@@ -23,6 +25,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -31,11 +34,13 @@
 #include "base/result.h"
 #include "config/settings.h"
 #include "crawl/dispatcher.h"
+#include "crawl/guarded_reader.h"
 #include "crawl/visit.h"
 #include "crawl/visit_reader.h"
 #include "fetch/fetcher.h"
 #include "fetch/response_head.h"
 #include "job/journal.h"
+#include "job/quarantine.h"
 #include "net/event_loop.h"
 #include "store/store.h"
 #include "url/canonicalizer.h"
@@ -61,6 +66,9 @@ class Downloader final : private fetch::FetchHandler {
     uint64_t seed = 0;    // of the job's keys
     size_t number = 0;    // of this one
     bool budgets = true;  // links between domains are wanted
+    job::Quarantine* quarantine = nullptr;  // null: all is read
+    // For tests: before a page is read.
+    std::function<void(std::string_view url)> on_read = nullptr;
     std::function<void(uint64_t lease, MonoTime when)> contacted = nullptr;
     std::function<void(Dispatcher::End)> ended = nullptr;
     std::function<void(FinishedVisit)> finished = nullptr;
@@ -103,7 +111,7 @@ class Downloader final : private fetch::FetchHandler {
     std::optional<store::Stored> stored;
     std::string entry;  // bytes, once they are known
     FinishedVisit finished;
-    std::optional<url::Url> next;       // of a redirect that is followed here
+    std::optional<url::Url> next;       // of a redirect that is followed
     std::vector<std::string> sitemaps;  // of a robots.txt
   };
 
@@ -119,14 +127,13 @@ class Downloader final : private fetch::FetchHandler {
   Status Archive(Attempt* attempt);
   // The name's records, the first time that they are seen.
   Status ArchiveName(const Attempt& attempt);
-  void ReadRobots(Attempt* attempt);
+  Status ReadRobots(Attempt* attempt);
   void MakeEntry(Attempt* attempt);
   void HandOver(Attempt attempt);
-  // Where a redirect led.
-  void Aim(const url::Url& url, Visit* visit) const;
 
   const Parts parts_;
   VisitReader reader_;
+  GuardedReader guarded_;
   fetch::ResponseHead head_;
   url::Canonicalizer canonicalizer_;
   std::unordered_map<uint64_t, Attempt> visits_;  // by lease

@@ -22,6 +22,19 @@ using Texts = std::vector<std::string>;
 
 class DownloaderTest : public DispatchTest {
  protected:
+  uint64_t HostKeyOf(std::string_view url) {
+    return canonicalizer_.Canonicalize(url, nullptr)->keys.host.value;
+  }
+  // What comes of a redirect to its own key.
+  static VisitPtr Followed(const FinishedVisit& finished) {
+    std::string parent;
+    item::UrlRecord record = *item::ReadUrlRecord(finished.record, parent);
+    record.target = finished.next;
+    ++record.followed;
+    auto visit = std::make_unique<Visit>();
+    AppendUrlRecord(record, visit->record);
+    return visit;
+  }
   url::PldKey DomainOf(std::string_view url) {
     return canonicalizer_.Canonicalize(url, nullptr)->keys.pld;
   }
@@ -83,6 +96,8 @@ TEST_F(DownloaderTest, APageIsArchivedJournaledAndReadForItsLinks) {
   const job::Entry entry = EntryOf(1);
   EXPECT_EQ(entry.kind, job::EntryKind::kPage);
   EXPECT_EQ(entry.record, record);
+  EXPECT_EQ(entry.budget, 25U);
+  EXPECT_EQ(entry.body_bytes, visit.body_bytes);
   EXPECT_EQ(entry.place, 1U);
   EXPECT_EQ(entry.status, 200);
   EXPECT_EQ(entry.attempt, 1U);
@@ -196,11 +211,16 @@ TEST_F(DownloaderTest, WhatIsNamedAsASitemapIsReadAsOne) {
   EXPECT_EQ(pages[0].flags, item::kFromSitemap);
 }
 
+// As the frontier does, once robots.txt allows it.
 TEST_F(DownloaderTest, ARedirectToItsOwnKeyIsFollowedWithALease) {
   web_.Put("http://a.test/x", FakeRedirect("/x?PHPSESSID=5"));
   web_.Put("http://a.test/x?PHPSESSID=5", FakePage("<a href=y>y</a>"));
   Start();
   Give(Page("http://a.test/x"));
+  ASSERT_TRUE(RunUntilFinished(1));
+  RunFor(seconds(3));
+  EXPECT_EQ(web_.log().size(), 1U);
+  Give(Followed(finished_[0]));
   ASSERT_TRUE(RunUntilFinished(2));
   EXPECT_EQ(web_.Asked(),
             (Texts{"http://a.test/x", "http://a.test/x?PHPSESSID=5"}));
@@ -208,11 +228,13 @@ TEST_F(DownloaderTest, ARedirectToItsOwnKeyIsFollowedWithALease) {
   EXPECT_EQ(dispatcher_->stats().leased, 2U);
   EXPECT_TRUE(finished_[0].goes_on);
   EXPECT_TRUE(finished_[0].links.empty());
+  EXPECT_EQ(finished_[0].next, "http://a.test/x?PHPSESSID=5");
   EXPECT_TRUE(EntryOf(1).retry);
+  EXPECT_TRUE(EntryOf(1).goes_on);
+  EXPECT_EQ(EntryOf(1).next, "http://a.test/x?PHPSESSID=5");
   EXPECT_EQ(EntryOf(1).status, 302);
   EXPECT_FALSE(finished_[1].goes_on);
   EXPECT_FALSE(EntryOf(2).retry);
-  EXPECT_EQ(EntryOf(2).place, 1U);
   EXPECT_EQ(LinkUrlsOf(finished_[1]), Texts{"http://a.test/y"});
   EXPECT_EQ(Archived(RecordType::kResponse).size(), 2U);
   EXPECT_NE(CrawlLog().find("LLR http://a.test/x"), std::string::npos);
@@ -222,8 +244,11 @@ TEST_F(DownloaderTest, ACircleOfOneKeyEndsAfterThreeHops) {
   web_.Put("http://a.test/x", FakeRedirect("http://a.test/x#again"));
   Start();
   Give(Page("http://a.test/x"));
+  for (uint32_t hops = 1; hops <= kMostOwnRedirects; ++hops) {
+    ASSERT_TRUE(RunUntilFinished(hops));
+    Give(Followed(finished_.back()));
+  }
   ASSERT_TRUE(RunUntilFinished(4));
-  RunFor(seconds(10));
   EXPECT_EQ(web_.log().size(), 1U + kMostOwnRedirects);
   ASSERT_EQ(finished_.size(), 4U);
   EXPECT_FALSE(finished_[3].goes_on);
@@ -258,7 +283,12 @@ TEST_F(DownloaderTest, RobotsTxtIsWalkedHopByHopWithLeases) {
     const job::Entry entry = EntryOf(number);
     EXPECT_EQ(entry.kind, job::EntryKind::kRobots);
     EXPECT_EQ(entry.retry, number < 3);
+    EXPECT_EQ(entry.goes_on, number < 3);
     EXPECT_TRUE(entry.archive.has_value());
+    EXPECT_EQ(entry.body_bytes, visit.body_bytes);
+    // Waits are those of the host that was asked.
+    EXPECT_EQ(entry.host.value_or(0),
+              number > 1 ? HostKeyOf("http://b.test/") : 0);
   }
   const FinishedVisit& last = finished_[2];
   EXPECT_EQ(last.robots_end, RobotsFetchEnd::kAnswer);

@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/check.h"
+#include "base/random.h"
 #include "item/url_record.h"
 #include "robots/policy.h"
 #include "url/record_keys.h"
@@ -22,9 +23,11 @@ constexpr size_t kBudgetUrls = 100;
 // slow to say theirs, URLs of others are looked for, up to here.
 constexpr uint64_t kMostInRobots = 200'000;
 
-// The attempt of a URL that had so many before.
-uint64_t AttemptKey(url::UrlKey key, uint32_t attempts) {
-  return key.value ^ (uint64_t{attempts} * 0x9E3779B97F4A7C15);
+// The attempt of a URL that had so many before, at the end of so many
+// redirects.
+uint64_t AttemptKey(const item::UrlRecord& record, uint64_t seed) {
+  const uint64_t number = uint64_t{record.followed} << 32 | record.attempts;
+  return url::KeysOf(record, seed).url.value ^ (number * kSplitMixStep);
 }
 
 uint64_t BytesOf(const FinishedVisit& visit) {
@@ -164,6 +167,9 @@ Result<size_t> Frontier::TakeEntries(size_t max_links) {
     const auto found = arrived_.find(next_entry_);
     if (found == arrived_.end()) break;
     const Arrived& arrived = found->second;
+    if (progress_.begun && arrived.visit.body_lost) {
+      Reopen(arrived.visit);
+    }
     if (!progress_.begun) {
       NEPHILA_RETURN_IF_ERROR(BeginEntry(arrived));
       progress_.begun = true;
@@ -197,6 +203,8 @@ Status Frontier::BeginEntry(const Arrived& arrived) {
     return {};
   }
   accounts_.CountAttempt(visit);
+  // Its URL stays open.
+  if (visit.body_lost) return {};
   accounts_.CountFound(visit.found);
   if (visit.kind == item::FetchKind::kRobots) return EndRobots(visit);
   return EndAttempt(arrived);
@@ -204,10 +212,11 @@ Status Frontier::BeginEntry(const Arrived& arrived) {
 
 Status Frontier::EndAttempt(const Arrived& arrived) {
   const FinishedVisit& visit = arrived.visit;
-  if (visit.goes_on) return {};
   const auto record = item::ReadUrlRecord(visit.record, parent_);
   if (!record.has_value()) return Corrupt(record.error());
-  if (visit.retry) {
+  if (visit.goes_on) {
+    Follow(*record, visit);
+  } else if (visit.retry) {
     item::UrlRecord again = *record;
     again.attempts = std::min(visit.next_attempt - 1, item::kMostAttempts);
     std::string bytes;
@@ -219,18 +228,36 @@ Status Frontier::EndAttempt(const Arrived& arrived) {
     accounts_.politeness.Hold(-1);
   }
   if (arrived.replayed) {
-    ended_attempts_.insert(
-        AttemptKey(url::KeysOf(*record, parts_.seed).url, record->attempts));
+    ended_attempts_.insert(AttemptKey(*record, parts_.seed));
   } else {
     EndPlace(visit.place);
   }
   return {};
 }
 
+// As a retry: by the rules of where it leads, and by the ready queue.
+void Frontier::Follow(const item::UrlRecord& record,
+                      const FinishedVisit& visit) {
+  item::UrlRecord next = record;
+  next.target = visit.next;
+  ++next.followed;
+  std::string bytes;
+  AppendUrlRecord(next, bytes);
+  BackToRobots(bytes, visit.budget);
+}
+
+void Frontier::Reopen(const FinishedVisit& visit) {
+  to_robots_.push_back({visit.record, visit.budget});
+}
+
 Status Frontier::EndRobots(const FinishedVisit& visit) {
-  if (visit.goes_on) return {};
   const auto record = item::ReadUrl(visit.record);
   if (!record.has_value()) return Corrupt(record.error());
+  if (visit.goes_on) {
+    walks_[std::string(record->url)].push_back(visit.next);
+    return {};
+  }
+  walks_.erase(std::string(record->url));
   robots::RobotsEnd end;
   end.origin = record->url;
   end.end = visit.robots_end;
@@ -452,8 +479,7 @@ Result<VisitPtr> Frontier::MakeVisit(uint64_t place, std::string_view bytes) {
   if (!record.has_value()) return Corrupt(record.error());
   bool is_over = ended_places_.erase(place) > 0;
   if (!is_over && !ended_attempts_.empty()) {
-    const url::UrlKey key = url::KeysOf(*record, parts_.seed).url;
-    is_over = ended_attempts_.erase(AttemptKey(key, record->attempts)) > 0;
+    is_over = ended_attempts_.erase(AttemptKey(*record, parts_.seed)) > 0;
   }
   // Rules of yesterday do not hold (RFC 9309 s2.4).
   const bool is_old =
@@ -483,7 +509,7 @@ Result<VisitPtr> Frontier::MakeVisit(uint64_t place, std::string_view bytes) {
 
 Result<size_t> Frontier::GiveRobots(const std::function<void(VisitPtr)>& give) {
   return robots_->TakeRequests(
-      [&give](const robots::RobotsRequest& request) -> Result<Admission> {
+      [this, &give](const robots::RobotsRequest& request) -> Result<Admission> {
         item::UrlRecord record;
         record.url = request.origin;
         record.host_start = request.host_start;
@@ -498,6 +524,8 @@ Result<size_t> Frontier::GiveRobots(const std::function<void(VisitPtr)>& give) {
         visit->not_before = request.not_before;
         visit->failures = request.failures;
         visit->overloads = request.overloads;
+        const auto walk = walks_.find(request.origin);
+        if (walk != walks_.end()) visit->walked = walk->second;
         give(std::move(visit));
         return Admission::kTaken;
       },

@@ -35,6 +35,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "base/bytes.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/result.h"
@@ -50,6 +51,7 @@
 #include "crawl/scope.h"
 #include "crawl/visit.h"
 #include "disk_queue/queue_set.h"
+#include "item/url_record.h"
 #include "reputation/reputation.h"
 #include "robots/robots_stage.h"
 #include "seen/seen.h"
@@ -182,6 +184,11 @@ class Frontier {
   Result<size_t> TakeEntries(size_t max_links);
   Status BeginEntry(const Arrived& arrived);
   Status EndAttempt(const Arrived& arrived);
+  // A redirect that is followed, as the next thing to be asked for.
+  void Follow(const item::UrlRecord& record, const FinishedVisit& visit);
+  // An entry was taken in part, and the rest of it is gone: its page is to be
+  // fetched again.
+  void Reopen(const FinishedVisit& visit);
   Status EndRobots(const FinishedVisit& visit);
   // False if a stage was full.
   Result<bool> TakeLinks(const FinishedVisit& visit, size_t* links);
@@ -204,6 +211,7 @@ class Frontier {
 
   std::string SaveState() const;
   bool RestoreState(std::string_view bytes);
+  bool ReadWalks(ByteReader& reader);
 
   const Parts parts_;
   Scope scope_;
@@ -229,6 +237,9 @@ class Frontier {
   std::unordered_set<uint64_t> ended_places_;  // by the manifest
   // What entries after the manifest have ended, until it comes up.
   std::unordered_set<uint64_t> ended_attempts_;
+  // Redirects that were followed from a robots.txt whose fetch has not ended,
+  // by origin: after a restart it goes on behind them.
+  std::map<std::string, std::vector<std::string>, std::less<>> walks_;
   std::set<DueSlot> due_slots_;  // with parked URLs
   uint64_t parked_ = 0;
   uint64_t wanted_ = 0;

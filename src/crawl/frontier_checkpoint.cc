@@ -9,7 +9,7 @@
 namespace nephila::crawl {
 namespace {
 
-constexpr uint8_t kStateVersion = 1;
+constexpr uint8_t kStateVersion = 2;
 // Requests of robots.txt that are out at once.
 constexpr int64_t kMostRobotsOut = 10'000;
 
@@ -53,7 +53,13 @@ Result<uint64_t> Frontier::NextEntry(const ManifestParts& manifest) {
   NEPHILA_TRY(const std::string_view state, Part(manifest, "frontier"));
   ByteReader reader(state);
   const auto version = reader.U8();
-  if (!version.has_value() || *version != kStateVersion) return NoState();
+  if (version.has_value() && *version != kStateVersion) {
+    return Unexpected(Error{ErrorCode::kUnsupported,
+                            "the job's state of the frontier has version " +
+                                std::to_string(*version) +
+                                ", this nephila has version " +
+                                std::to_string(kStateVersion)});
+  }
   const auto entry = reader.Varint();
   if (!entry.has_value()) return NoState();
   return *entry;
@@ -197,9 +203,32 @@ std::string Frontier::SaveState() const {
     writer.Varint(url.budget);
     writer.Sized(url.record);
   }
+  writer.Varint(walks_.size());
+  for (const auto& [origin, redirects] : walks_) {
+    writer.Sized(origin);
+    writer.Varint(redirects.size());
+    for (const std::string& redirect : redirects) writer.Sized(redirect);
+  }
   scope_.Write(writer);
   accounts_.Write(writer);
   return bytes;
+}
+
+bool Frontier::ReadWalks(ByteReader& reader) {
+  const auto count = reader.Varint();
+  if (!count.has_value()) return false;
+  for (uint64_t i = 0; i < *count; ++i) {
+    const auto origin = reader.Sized();
+    const auto redirects = reader.Varint();
+    if (!origin.has_value() || !redirects.has_value()) return false;
+    std::vector<std::string>& walk = walks_[std::string(*origin)];
+    for (uint64_t j = 0; j < *redirects; ++j) {
+      const auto redirect = reader.Sized();
+      if (!redirect.has_value()) return false;
+      walk.emplace_back(*redirect);
+    }
+  }
+  return true;
 }
 
 bool Frontier::RestoreState(std::string_view bytes) {
@@ -236,6 +265,7 @@ bool Frontier::RestoreState(std::string_view bytes) {
     if (!budget.has_value() || !record.has_value()) return false;
     to_robots_.push_back({std::string(*record), *budget});
   }
+  if (!ReadWalks(reader)) return false;
   if (!scope_.Read(reader) || !accounts_.Read(reader)) return false;
   if (!reader.AtEnd() || places_.low() != queues_->NextRead(kReadyQueue)) {
     return false;

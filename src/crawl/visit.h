@@ -25,6 +25,15 @@
 
 namespace nephila::crawl {
 
+// How long host and address are left alone now, and how often in a row the host
+// did not answer or asked for less: for the journal.
+struct Waits {
+  std::chrono::milliseconds host{0};
+  std::chrono::milliseconds address{0};
+  uint32_t failures = 0;
+  uint32_t overloads = 0;
+};
+
 struct Visit {
   // From the frontier.
   item::FetchKind kind = item::FetchKind::kPage;  // kPage or kRobots
@@ -38,9 +47,11 @@ struct Visit {
   WallTime not_before{};
   uint32_t failures = 0;
   uint32_t overloads = 0;
+  // Redirects of a robots.txt that were followed by an earlier process.
+  std::vector<std::string> walked;
 
   // What is asked for now: the URL of the record, or where a redirect led that
-  // is followed here (a hop of robots.txt, a page whose target has its key).
+  // is followed (a hop of robots.txt, a page whose target has its key).
   std::string url;
   std::string host;  // of `url`, as the engine wants it
   uint16_t port = 80;
@@ -60,18 +71,10 @@ struct Visit {
   // the downloader then only writes it down.
   std::optional<item::FetchOutcome> failure;
   std::string error;
+  Waits left;  // with a failure: of its host, since
 };
 
 using VisitPtr = std::unique_ptr<Visit>;
-
-// How long host and address are left alone now, and how often in a row the host
-// did not answer or asked for less: for the journal.
-struct Waits {
-  std::chrono::milliseconds host{0};
-  std::chrono::milliseconds address{0};
-  uint32_t failures = 0;
-  uint32_t overloads = 0;
-};
 
 // What a page gave, link by link, before anything is thought of it.
 struct FoundCounts {
@@ -101,9 +104,16 @@ struct FinishedVisit {
   int status = 0;
   bool archived = false;
   uint64_t body_bytes = 0;
-  // This was a hop (a redirect that is followed at once): its entry says
-  // `retry`, nothing is to be done, and the visit comes again when it is over.
+  // This was a redirect that is followed, to `next`: of a page, which is asked
+  // for like a retry, once robots.txt allows it; of a robots.txt, whose visit
+  // goes on and comes again when it is over. Its entry says `retry` too.
   bool goes_on = false;
+  std::string next;
+  // Its body is gone from the archive, and with it the links that were not
+  // taken: the page is to be fetched again.
+  bool body_lost = false;
+  // Nobody may read it (job/quarantine.h): it gives no links.
+  bool quarantined = false;
   // Of the URL: it stays open, and comes again after so long, with this number
   // of its attempt.
   bool retry = false;

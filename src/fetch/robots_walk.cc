@@ -60,6 +60,15 @@ void RobotsWalk::Start(const url::Url& page) {
   status_ = 0;
 }
 
+void RobotsWalk::Resume(const url::Url& page,
+                        std::span<const std::string> redirects) {
+  Start(page);
+  for (const std::string& redirect : redirects) {
+    NEPHILA_CHECK(url::Parse(redirect, nullptr, &next_) && next_.is_http());
+    asked_.push_back(redirect);
+  }
+}
+
 RobotsWalk::Step RobotsWalk::End(RobotsFetchEnd end) {
   end_ = end;
   return Step::kEnd;

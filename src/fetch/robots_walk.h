@@ -15,6 +15,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,6 +54,8 @@ class RobotsWalk {
 
   // The first hop: /robots.txt of the site of `page`, any http(s) URL of it.
   void Start(const url::Url& page);
+  // The same, behind redirects that were followed before a restart.
+  void Resume(const url::Url& page, std::span<const std::string> redirects);
   // REQUIRES: the last step was kAsk. After kInterrupted the same is asked
   // again.
   Step OnResult(const RobotsHop& hop);

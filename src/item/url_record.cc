@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "base/bytes.h"
 #include "base/check.h"
@@ -23,6 +24,28 @@ bool AreHops(std::string_view path) {
 uint64_t MillisecondsOf(WallTime time) {
   return static_cast<uint64_t>(
       std::chrono::floor<Milliseconds>(time.time_since_epoch()).count());
+}
+
+// Where the host of a URL begins and ends; both 0 if it has none.
+std::pair<size_t, size_t> HostIn(std::string_view url) {
+  constexpr std::string_view kSlashes = "://";
+  const size_t slashes = url.find(kSlashes);
+  if (slashes == std::string_view::npos) return {0, 0};
+  const size_t begin = slashes + kSlashes.size();
+  // An address of IPv6 has colons of its own.
+  const size_t from = url.substr(begin).starts_with('[')
+                          ? std::min(url.find(']', begin), url.size())
+                          : begin;
+  size_t end = std::min(url.find_first_of(":/?#", from), url.size());
+  if (end > begin && url[end - 1] == '.') --end;
+  return {begin, end};
+}
+
+bool IsTarget(const UrlRecord& record) {
+  if (record.target.empty()) return record.followed == 0;
+  const auto [begin, end] = HostIn(record.target);
+  return record.target.size() <= kMostUrlBytes && record.followed > 0 &&
+         record.followed <= kMostFollowed && end - begin >= record.pld_size;
 }
 
 size_t SharedPrefix(std::string_view a, std::string_view b) {
@@ -71,7 +94,8 @@ Result<UrlRecord, std::string_view> Read(std::string_view bytes,
                                          ParentParts& parts) {
   using Refused = Unexpected<std::string_view>;
   if (bytes.empty()) return Refused("no bytes");
-  if (static_cast<uint8_t>(bytes[0]) != kUrlRecordVersion) {
+  const auto version = static_cast<uint8_t>(bytes[0]);
+  if (version != kUrlRecordVersion && version != kUrlRecordWithTarget) {
     return Refused("another version");
   }
   FieldReader reader(bytes.substr(1));
@@ -91,6 +115,11 @@ Result<UrlRecord, std::string_view> Read(std::string_view bytes,
   record.ordinal = reader.Number(UINT64_MAX);
   parts.shared = reader.Number(record.url.size());
   parts.rest = reader.Text(kMostUrlBytes);
+  if (version == kUrlRecordWithTarget) {
+    record.followed = static_cast<uint32_t>(reader.Number(kMostFollowed));
+    record.target = reader.Text(kMostUrlBytes);
+    if (record.target.empty()) return Refused("no target");
+  }
   if (!reader.good()) return Refused("a field is cut off or out of bounds");
   if (!reader.AtEnd()) return Refused("bytes behind the end");
   if (!IsValid(record)) return Refused("host, domain or hops do not fit");
@@ -115,13 +144,14 @@ bool IsValid(const UrlRecord& record) {
          record.host_size <= record.url.size() - record.host_start &&
          record.attempts <= kMostAttempts &&
          (record.flags & ~kKnownUrlFlags) == 0 && AreHops(record.hop_path) &&
-         record.discovered >= WallTime{};
+         record.discovered >= WallTime{} && IsTarget(record);
 }
 
 void AppendUrlRecord(const UrlRecord& record, std::string& out) {
   NEPHILA_CHECK(IsValid(record));
   ByteWriter writer(out);
-  writer.U8(kUrlRecordVersion);
+  const bool has_target = !record.target.empty();
+  writer.U8(has_target ? kUrlRecordWithTarget : kUrlRecordVersion);
   writer.Varint(uint64_t{record.attempts} << kUrlFlagBits | record.flags);
   writer.Sized(record.url);
   writer.Varint(record.host_start);
@@ -135,6 +165,9 @@ void AppendUrlRecord(const UrlRecord& record, std::string& out) {
   const size_t shared = SharedPrefix(record.url, record.parent);
   writer.Varint(shared);
   writer.Sized(record.parent.substr(shared));
+  if (!has_target) return;
+  writer.Varint(record.followed);
+  writer.Sized(record.target);
 }
 
 Result<UrlRecord, std::string_view> ReadUrlRecord(std::string_view bytes,
@@ -151,6 +184,18 @@ Result<UrlRecord, std::string_view> ReadUrlRecord(std::string_view bytes,
 Result<UrlRecord, std::string_view> ReadUrl(std::string_view bytes) {
   ParentParts parts;
   return Read(bytes, parts);
+}
+
+UrlRecord Asked(const UrlRecord& record) {
+  if (record.target.empty()) return record;
+  UrlRecord asked = record;
+  asked.url = record.target;
+  const auto [begin, end] = HostIn(asked.url);
+  asked.host_start = static_cast<uint32_t>(begin);
+  asked.host_size = static_cast<uint32_t>(end - begin);
+  asked.target = {};
+  asked.followed = 0;
+  return asked;
 }
 
 void AppendHop(std::string_view path, char hop, std::string& out) {

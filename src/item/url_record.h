@@ -26,6 +26,8 @@
 namespace nephila::item {
 
 inline constexpr uint8_t kUrlRecordVersion = 1;
+// Of a record with a target, which is written behind the rest.
+inline constexpr uint8_t kUrlRecordWithTarget = 2;
 // Above what url.max_length can be set to.
 inline constexpr size_t kMostUrlBytes = size_t{64} << 10;
 // Of the path from the seed its last hops are kept; the depth counts them all.
@@ -41,6 +43,7 @@ inline constexpr uint32_t kIsSitemap = 32;    // named as one: read as one
 inline constexpr int kUrlFlagBits = 6;
 inline constexpr uint32_t kKnownUrlFlags = (1U << kUrlFlagBits) - 1;
 inline constexpr uint32_t kMostAttempts = 1U << 24;
+inline constexpr uint32_t kMostFollowed = 255;
 
 struct UrlRecord {
   std::string_view url;  // canonical
@@ -58,6 +61,10 @@ struct UrlRecord {
   // The journal entry of the page, and which of its links this is.
   uint64_t entry = 0;
   uint64_t ordinal = 0;
+  // Where a redirect led whose target has the key of this URL, and how many
+  // were followed to get there: that is asked for in place of the URL.
+  std::string_view target;
+  uint32_t followed = 0;
 
   std::string_view host() const { return url.substr(host_start, host_size); }
   std::string_view pld() const {
@@ -80,6 +87,10 @@ Result<UrlRecord, std::string_view> ReadUrlRecord(std::string_view bytes,
 
 // The record without its parent: what keys and filters need, at less cost.
 Result<UrlRecord, std::string_view> ReadUrl(std::string_view bytes);
+
+// What is asked for: the record itself, or one whose URL is its target, with
+// the target's host. The pay-level domain is the same, by the equal key.
+UrlRecord Asked(const UrlRecord& record);
 
 // The path of a page and one hop more, cut to kMostHops, in `out`.
 void AppendHop(std::string_view path, char hop, std::string& out);

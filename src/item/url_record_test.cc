@@ -89,16 +89,56 @@ TEST(UrlRecord, EveryCutIsRefused) {
   EXPECT_FALSE(ReadUrlRecord(bytes + '\0', parent).has_value());
 }
 
+UrlRecord Redirected() {
+  UrlRecord record = Example();
+  record.target = "https://example.co.uk.:8443/a/b?x=1&sid=5";
+  record.followed = 2;
+  return record;
+}
+
+TEST(UrlRecord, ATargetIsKeptAndIsWhatIsAskedFor) {
+  const std::string bytes = Encode(Redirected());
+  std::string parent;
+  const auto read = ReadUrlRecord(bytes, parent);
+  ASSERT_TRUE(read.has_value()) << read.error();
+  EXPECT_EQ(*read, Redirected());
+  const UrlRecord asked = Asked(*read);
+  EXPECT_EQ(asked.url, Redirected().target);
+  EXPECT_EQ(asked.host(), "example.co.uk");
+  EXPECT_EQ(asked.pld(), "example.co.uk");
+  EXPECT_TRUE(IsValid(asked));
+  EXPECT_EQ(Asked(Example()), Example());
+  for (size_t size = 0; size < bytes.size(); ++size) {
+    EXPECT_FALSE(ReadUrl(bytes.substr(0, size)).has_value()) << size;
+  }
+}
+
+TEST(UrlRecord, ATargetWithoutTheDomainIsInvalid) {
+  for (const char* target :
+       {"https://uk/", "nowhere", "https://", "https://[", "https:///a"}) {
+    UrlRecord record = Redirected();
+    record.target = target;
+    EXPECT_FALSE(IsValid(record)) << target;
+  }
+  UrlRecord record = Redirected();
+  record.target = "https://[2001:db8::1]:8080/x";
+  record.pld_size = 1;
+  ASSERT_TRUE(IsValid(record));
+  EXPECT_EQ(Asked(record).host(), "[2001:db8::1]");
+  record.followed = 0;
+  EXPECT_FALSE(IsValid(record));
+}
+
 TEST(UrlRecord, AnotherVersionIsRefused) {
   std::string bytes = Encode(Example());
-  bytes[0] = 2;
+  bytes[0] = 3;
   std::string parent;
   EXPECT_EQ(ReadUrlRecord(bytes, parent).error(), "another version");
 }
 
 TEST(UrlRecord, WhatIsReadAfterDamageIsStillInBounds) {
   Random random(1);
-  const std::string good = Encode(Example());
+  const std::string good = Encode(Redirected());
   std::string parent;
   for (int i = 0; i < 20'000; ++i) {
     std::string bytes = good;

@@ -11,14 +11,17 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr uint8_t kVersion = 1;  // in the upper half of the first byte
+constexpr uint8_t kVersion = 2;  // in the upper half of the first byte
 
 // Of the flags of an attempt.
 constexpr uint8_t kRetry = 1;
 constexpr uint8_t kArchived = 2;
 constexpr uint8_t kAddressV4 = 4;
 constexpr uint8_t kAddressV6 = 8;
-constexpr uint8_t kAllFlags = kRetry | kArchived | kAddressV4 | kAddressV6;
+constexpr uint8_t kGoesOn = 16;
+constexpr uint8_t kRevisit = 32;
+constexpr uint8_t kOtherHost = 64;
+constexpr uint8_t kAllFlags = 127;
 
 // RFC 4291 s2.5.5.2.
 constexpr std::string_view kMappedPrefix("\0\0\0\0\0\0\0\0\0\0\xff\xff", 12);
@@ -45,22 +48,38 @@ uint8_t AddressFlag(std::string_view address) {
   return address.starts_with(kMappedPrefix) ? kAddressV4 : kAddressV6;
 }
 
+void AppendPlace(const ArchivePlace& place, ByteWriter& writer) {
+  writer.Varint(place.stream);
+  writer.Varint(place.serial);
+  writer.Varint(place.offset);
+  writer.Varint(place.size);
+}
+
+uint8_t FlagsOf(const Entry& entry, uint8_t address_form) {
+  uint8_t flags = address_form;
+  if (entry.retry) flags |= kRetry;
+  if (entry.archive) flags |= kArchived;
+  if (entry.goes_on) flags |= kGoesOn;
+  if (entry.original) flags |= kRevisit;
+  if (entry.host) flags |= kOtherHost;
+  return flags;
+}
+
 void AppendAttempt(const Entry& entry, ByteWriter& writer) {
   const std::string_view address = AddressText(entry.address);
   const uint8_t form = AddressFlag(address);
-  writer.U8(static_cast<uint8_t>((entry.retry ? kRetry : 0) |
-                                 (entry.archive ? kArchived : 0) | form));
+  writer.U8(FlagsOf(entry, form));
   writer.Sized(entry.record);
   writer.Varint(entry.place);
   writer.U8(static_cast<uint8_t>(entry.outcome));
   writer.Varint(entry.status);
   writer.Varint(entry.attempt);
-  if (entry.archive) {
-    writer.Varint(entry.archive->stream);
-    writer.Varint(entry.archive->serial);
-    writer.Varint(entry.archive->offset);
-    writer.Varint(entry.archive->size);
-  }
+  writer.Varint(entry.budget);
+  writer.Varint(entry.body_bytes);
+  if (entry.goes_on) writer.Sized(entry.next);
+  if (entry.archive) AppendPlace(*entry.archive, writer);
+  if (entry.original) AppendPlace(*entry.original, writer);
+  if (entry.host) writer.U64(*entry.host);
   writer.Varint(WaitMs(entry.url_wait));
   writer.Varint(WaitMs(entry.host_wait));
   writer.Varint(WaitMs(entry.address_wait));
@@ -102,6 +121,12 @@ class EntryReader {
     const auto flags = bytes_.U8();
     if (!flags || (*flags & ~kAllFlags) != 0) return Wrong("flags");
     entry.retry = (*flags & kRetry) != 0;
+    entry.goes_on = (*flags & kGoesOn) != 0;
+    const bool archived = (*flags & kArchived) != 0;
+    const bool revisit = (*flags & kRevisit) != 0;
+    if ((entry.goes_on && !entry.retry) || (revisit && !archived)) {
+      return Wrong("flags");
+    }
     uint8_t outcome = 0;
     return Text(entry.record, kMostEntryRecordBytes, "record") &&
            Number(entry.place, UINT64_MAX, "place") &&
@@ -109,7 +134,12 @@ class EntryReader {
            SetOutcome(entry, outcome) &&
            Number(entry.status, UINT16_MAX, "status") &&
            Number(entry.attempt, UINT32_MAX, "attempt") &&
-           ((*flags & kArchived) == 0 || Archive(entry)) &&
+           Number(entry.budget, UINT64_MAX, "budget") &&
+           Number(entry.body_bytes, UINT64_MAX, "bytes of the body") &&
+           (!entry.goes_on || Next(entry)) &&
+           (!archived || Archive(entry.archive)) &&
+           (!revisit || Archive(entry.original)) &&
+           ((*flags & kOtherHost) == 0 || Host(entry)) &&
            Wait(entry.url_wait, "wait of the URL") &&
            Wait(entry.host_wait, "wait of the host") &&
            Wait(entry.address_wait, "wait of the address") &&
@@ -178,7 +208,19 @@ class EntryReader {
     return true;
   }
 
-  bool Archive(Entry& entry) {
+  bool Next(Entry& entry) {
+    return Text(entry.next, kMostEntryRecordBytes, "next") &&
+           (!entry.next.empty() || Wrong("next"));
+  }
+
+  bool Host(Entry& entry) {
+    const auto key = bytes_.U64();
+    if (!key) return Wrong("host");
+    entry.host = *key;
+    return true;
+  }
+
+  bool Archive(std::optional<ArchivePlace>& out) {
     ArchivePlace place;
     if (!Number(place.stream, UINT32_MAX, "stream") ||
         !Number(place.serial, UINT64_MAX, "serial") ||
@@ -186,7 +228,7 @@ class EntryReader {
         !Number(place.size, UINT64_MAX - place.offset, "size")) {
       return false;
     }
-    entry.archive = place;
+    out = place;
     return true;
   }
 
@@ -226,6 +268,10 @@ std::string_view EntryKindName(EntryKind kind) {
 
 void AppendEntry(const Entry& entry, std::string& out) {
   NEPHILA_CHECK(entry.record.size() <= kMostEntryRecordBytes);
+  NEPHILA_CHECK(entry.next.size() <= kMostEntryRecordBytes);
+  NEPHILA_CHECK(entry.goes_on == !entry.next.empty());
+  NEPHILA_CHECK(entry.retry || !entry.goes_on);
+  NEPHILA_CHECK(entry.archive || !entry.original);
   NEPHILA_CHECK(entry.rules.size() <= kMostEntryRulesBytes);
   NEPHILA_CHECK(entry.text.size() <= kMostEntryTextBytes);
   ByteWriter writer(out);

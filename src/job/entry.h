@@ -66,7 +66,18 @@ struct Entry {
   uint16_t status = 0;
   uint32_t attempt = 0;
   bool retry = false;  // its URL stays open
+  // A redirect that is followed: `next` is asked for, and the URL's end comes
+  // with a later entry. Only with `retry`.
+  bool goes_on = false;
+  std::string_view next;  // with goes_on
+  uint64_t budget = 0;    // of its domain
+  uint64_t body_bytes = 0;
   std::optional<ArchivePlace> archive;
+  // Of a revisit: the record that has its body. Only with `archive`.
+  std::optional<ArchivePlace> original;
+  // The key of the host that was asked, where that is not the record's: the
+  // target of a redirect of a robots.txt.
+  std::optional<uint64_t> host;
   // From the end of the attempt on; a negative one is none.
   std::chrono::milliseconds url_wait{0};
   std::chrono::milliseconds host_wait{0};

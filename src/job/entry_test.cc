@@ -25,6 +25,10 @@ constexpr std::string_view kReasons[] = {"version",
                                          "outcome",
                                          "status",
                                          "attempt",
+                                         "budget",
+                                         "bytes of the body",
+                                         "next",
+                                         "host",
                                          "stream",
                                          "serial",
                                          "offset",
@@ -52,6 +56,8 @@ Entry Page() {
   entry.status = 503;
   entry.attempt = 2;
   entry.retry = true;
+  entry.budget = 70;
+  entry.body_bytes = 20'000;
   entry.archive = ArchivePlace{3, 70'000, uint64_t{1} << 40, 12345};
   entry.url_wait = seconds(60);
   entry.host_wait = seconds(120);
@@ -59,6 +65,22 @@ Entry Page() {
   entry.address = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 192, 0, 2, 1};
   entry.host_failures = 4;
   entry.host_overloads = 5;
+  return entry;
+}
+
+Entry Revisit() {
+  Entry entry = Page();
+  entry.original = ArchivePlace{2, 60'000, uint64_t{1} << 39, 1234};
+  return entry;
+}
+
+// A redirect of a robots.txt to another host.
+Entry Hop() {
+  Entry entry = Page();
+  entry.kind = EntryKind::kRobots;
+  entry.goes_on = true;
+  entry.next = "https://example.net/robots.txt";
+  entry.host = 0x0123456789abcdef;
   return entry;
 }
 
@@ -96,7 +118,8 @@ std::vector<Entry> Samples() {
   without_delay.crawl_delay.reset();
   without_delay.archive.reset();
   without_delay.address = {};
-  return {Page(), Robots(), Seed(), Command(), bare, without_delay};
+  return {Page(), Revisit(), Hop(), Robots(),
+          Seed(), Command(), bare,  without_delay};
 }
 
 std::string BytesOf(const Entry& entry) {
@@ -117,7 +140,7 @@ TEST(Entry, ComesBackAsItWas) {
 TEST(Entry, IsSmall) {
   Entry entry = Page();
   entry.record = "";
-  EXPECT_LE(BytesOf(entry).size(), 48U);
+  EXPECT_LE(BytesOf(entry).size(), 52U);
 }
 
 TEST(Entry, IsAppendedBehindWhatIsThere) {
@@ -175,7 +198,7 @@ TEST(Entry, OfAnotherVersionOrKindIsRefused) {
   for (int first = 0; first < 256; ++first) {
     bytes[0] = static_cast<char>(first);
     const auto read = ReadEntry(bytes);
-    if (first >> 4 != 1) {
+    if (first >> 4 != 2) {
       ASSERT_FALSE(read.has_value());
       EXPECT_EQ(read.error(), "version");
     } else if ((first & 0xf) == 0 || (first & 0xf) > 4) {
@@ -215,6 +238,18 @@ TEST(Entry, BoundsHold) {
   const auto refused = ReadEntry(longer);
   ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error(), "rules");
+}
+
+TEST(Entry, FlagsThatDoNotGoTogetherAreRefused) {
+  constexpr size_t kFlags = 9;  // behind kind and time
+  std::string hop = BytesOf(Hop());
+  hop[kFlags] = static_cast<char>(hop[kFlags] & ~1);  // its URL is not open
+  ASSERT_FALSE(ReadEntry(hop).has_value());
+  EXPECT_EQ(ReadEntry(hop).error(), "flags");
+  std::string revisit = BytesOf(Revisit());
+  revisit[kFlags] = static_cast<char>(revisit[kFlags] & ~2);  // not archived
+  ASSERT_FALSE(ReadEntry(revisit).has_value());
+  EXPECT_EQ(ReadEntry(revisit).error(), "flags");
 }
 
 TEST(Entry, AnAddressHasOneSpelling) {

@@ -51,6 +51,8 @@ std::vector<Entry> GoldenEntries() {
   robots.outcome = item::FetchOutcome::kResponse;
   robots.status = 200;
   robots.attempt = 1;
+  robots.budget = 10;
+  robots.body_bytes = 123;
   robots.archive = ArchivePlace{0, 1, 0, 700};
   robots.host_wait = milliseconds(1000);
   robots.address_wait = milliseconds(500);
@@ -76,11 +78,21 @@ std::vector<Entry> GoldenEntries() {
   page.robots_status = 0;
   page.rules = "";
   page.crawl_delay.reset();
+  Entry hop = robots;
+  hop.status = 301;
+  hop.retry = hop.goes_on = true;
+  hop.next = "next";
+  hop.host = 0x0123456789abcdef;
+  hop.original = ArchivePlace{1, 2, 3, 4};
+  hop.robots_end = Entry().robots_end;
+  hop.robots_status = 0;
+  hop.rules = "";
+  hop.crawl_delay.reset();
   Entry command;
   command.kind = EntryKind::kCommand;
   command.when = page.when + milliseconds(1);
   command.text = "pause";
-  return {seed, robots, page, command};
+  return {seed, robots, page, hop, command};
 }
 
 TEST(JobFormat, TheJournalIsThatOfTheGoldenFile) {
@@ -93,7 +105,7 @@ TEST(JobFormat, TheJournalIsThatOfTheGoldenFile) {
   }
   MemoryFileSystem fs;
   MustDo(EnsureDir(fs, "journal"));
-  Put(fs, "journal/journal-00000007.log", Golden("journal-v1", written));
+  Put(fs, "journal/journal-00000007.log", Golden("journal-v2", written));
   JournalReader reader = Must(JournalReader::Open(fs, "journal", 8));
   EXPECT_EQ(reader.salt(), kSalt);
   for (size_t i = 1; i < GoldenEntries().size(); ++i) {
@@ -105,6 +117,15 @@ TEST(JobFormat, TheJournalIsThatOfTheGoldenFile) {
     EXPECT_EQ(*read, GoldenEntries()[i]);
   }
   EXPECT_FALSE(Must(reader.Next()).has_value());
+}
+
+TEST(JobFormat, TheJournalOfAnEarlierNephilaIsRefusedByItsVersion) {
+  MemoryFileSystem fs;
+  MustDo(EnsureDir(fs, "journal"));
+  Put(fs, "journal/journal-00000007.log", ReadGolden("journal-v1"));
+  EXPECT_FAILS(JournalReader::Open(fs, "journal", 8), kUnsupported,
+               "journal-00000007.log: version 1 of the journal is that of an "
+               "earlier nephila, this one has version 2");
 }
 
 TEST(JobFormat, AManifestIsThatOfTheGoldenFile) {

@@ -14,7 +14,7 @@
 
 namespace nephila::job {
 
-inline constexpr uint64_t kJournalVersion = 1;
+inline constexpr uint64_t kJournalVersion = 2;
 // A head is at most so long, in any version.
 inline constexpr uint32_t kMostJournalHeadBytes = 4096;
 

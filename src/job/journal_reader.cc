@@ -91,13 +91,15 @@ Result<bool> JournalReader::OpenFile() {
   if (!payload) return false;
   const auto head = ReadJournalHead(*payload);
   if (!head) return false;
-  if (head->version > kJournalVersion) {
-    return Unexpected(Error{ErrorCode::kUnsupported,
-                            Path(first) + ": version " +
-                                std::to_string(head->version) +
-                                " of the journal is that of a later nephila"});
+  if (head->version != kJournalVersion) {
+    const bool later = head->version > kJournalVersion;
+    return Unexpected(Error{
+        ErrorCode::kUnsupported,
+        Path(first) + ": version " + std::to_string(head->version) +
+            " of the journal is that of " + (later ? "a later" : "an earlier") +
+            " nephila, this one has version " +
+            std::to_string(kJournalVersion)});
   }
-  if (head->version != kJournalVersion) return false;
   if (salt_ && *salt_ != head->salt) return false;  // another journal's
   salt_ = head->salt;
   next_ = first;

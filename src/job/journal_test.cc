@@ -248,21 +248,24 @@ TEST_F(JournalTest, AnotherJournalsFileIsNotTaken) {
   EXPECT_EQ(EntriesFrom(1), TestEntries(1, 5));
 }
 
-TEST_F(JournalTest, ALaterVersionIsRefusedAndKept) {
+TEST_F(JournalTest, AnotherVersionIsRefusedAndKept) {
   { AppendTo(*OpenJournal(fs_, 1), 3); }
-  std::string payload;
-  ByteWriter writer(payload);
-  writer.Sized("nephila journal");
-  writer.Varint(2);
-  writer.Raw("whatever");
-  std::string later;
-  AppendFrame(later, payload, JournalHeadSalt(4));
-  Put(fs_, PathOf(4), later);
-  EXPECT_FAILS(Journal::Open(fs_, kTestDir, SmallJournal(), 1), kUnsupported,
-               "version 2");
-  EXPECT_FAILS(Journal::Open(fs_, kTestDir, SmallJournal(), 4), kUnsupported,
-               "later nephila");
-  EXPECT_EQ(Get(fs_, PathOf(4)), later);
+  for (const bool later : {true, false}) {
+    const uint64_t version = later ? kJournalVersion + 1 : kJournalVersion - 1;
+    std::string payload;
+    ByteWriter writer(payload);
+    writer.Sized("nephila journal");
+    writer.Varint(version);
+    writer.Raw("whatever");
+    std::string file;
+    AppendFrame(file, payload, JournalHeadSalt(4));
+    Put(fs_, PathOf(4), file);
+    EXPECT_FAILS(Journal::Open(fs_, kTestDir, SmallJournal(), 1), kUnsupported,
+                 "version " + std::to_string(version));
+    EXPECT_FAILS(Journal::Open(fs_, kTestDir, SmallJournal(), 4), kUnsupported,
+                 later ? "a later nephila" : "an earlier nephila");
+    EXPECT_EQ(Get(fs_, PathOf(4)), file);
+  }
 }
 
 TEST_F(JournalTest, OtherNamesAreLeftAlone) {

@@ -70,7 +70,9 @@ RobotsStage::Impl::WaitingUrl RobotsStage::Impl::Decode(
 
 Result<RobotsStage::Impl::Place, std::string_view> RobotsStage::Impl::PlaceOf(
     std::string_view record) const {
-  NEPHILA_TRY(const item::UrlRecord read, item::ReadUrl(record));
+  NEPHILA_TRY(const item::UrlRecord read_record, item::ReadUrl(record));
+  // A redirect that is followed is for the rules of where it leads.
+  const item::UrlRecord read = item::Asked(read_record);
   Place place;
   NEPHILA_TRY(place.origin, OriginOf(read));
   place.pld_size = read.pld_size;

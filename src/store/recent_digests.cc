@@ -11,8 +11,8 @@ namespace nephila::store {
 namespace {
 
 constexpr size_t kWays = 4;
-// Without the texts: size, digest, stream, end, date, and their lengths.
-constexpr size_t kEntryBytes = 4 + 1 + 32 + 4 + 16 + 8 + 2 + 3;
+// Without the texts: size, digest, stream, end, date, their lengths, place.
+constexpr size_t kEntryBytes = 4 + 1 + 32 + 4 + 16 + 8 + 2 + 3 + 12;
 constexpr size_t kRecordIdBytes = 45;  // urn:uuid: and 36 digits
 constexpr size_t kMeanUrlBytes = 80;
 constexpr size_t kMeanEntryBytes = kEntryBytes + kRecordIdBytes + kMeanUrlBytes;
@@ -34,6 +34,10 @@ std::string Serialize(const Digest& payload, const Original& original,
   writer.U64(static_cast<uint64_t>(original.date.time_since_epoch().count()));
   writer.Sized(original.record_id);
   writer.Sized(original.url);
+  writer.Varint(original.stream);
+  writer.Varint(original.begin.serial);
+  writer.Varint(original.begin.offset);
+  writer.Varint(original.bytes);
   std::string size;
   ByteWriter(size).U32(static_cast<uint32_t>(bytes.size()));
   bytes.replace(0, size.size(), size);
@@ -97,6 +101,10 @@ std::optional<RecentDigests::Entry> RecentDigests::Read(uint64_t place) const {
       WallTime(std::chrono::nanoseconds(static_cast<int64_t>(*reader.U64())));
   entry.original.record_id = *reader.Sized();
   entry.original.url = *reader.Sized();
+  entry.original.stream = static_cast<uint32_t>(*reader.Varint());
+  entry.original.begin.serial = *reader.Varint();
+  entry.original.begin.offset = *reader.Varint();
+  entry.original.bytes = *reader.Varint();
   return entry;
 }
 

@@ -12,7 +12,10 @@ Digest Payload(int i) { return DigestOf(DigestKind::kSha1, std::to_string(i)); }
 Original Record(int i) {
   return {"urn:uuid:" + std::to_string(i),
           "http://example.com/" + std::to_string(i),
-          WallTime(std::chrono::nanoseconds(1000 + i))};
+          WallTime(std::chrono::nanoseconds(1000 + i)),
+          static_cast<uint32_t>(i),
+          {1, static_cast<uint64_t>(i) * 1000},
+          static_cast<uint64_t>(i) + 7};
 }
 
 TEST(RecentDigestsTest, RemembersWhatWasAdded) {

@@ -124,11 +124,14 @@ Result<Stored> Store::Archive(const FetchedPage& page) {
   stored.revisit = maker_.revisit();
   if (stored.revisit) {
     ++revisits_;
+    stored.original = original;
   } else if (page.kind != item::FetchKind::kDns &&
              page.truncation == item::Truncation::kNone &&
              payload.bytes >= options_.settings.revisit_min_bytes) {
     recent_.Add(payload.digest,
-                {stored.record_id, std::string(page.url), page.begin},
+                {stored.record_id, std::string(page.url), page.begin,
+                 options_.stream, stored.place->begin,
+                 stored.place->end.offset - stored.place->begin.offset},
                 options_.stream, stored.place->end);
   }
   return stored;

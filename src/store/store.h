@@ -69,6 +69,8 @@ struct Stored {
   Digest payload_digest;
   uint64_t payload_bytes = 0;
   bool revisit = false;
+  // Of a revisit: the record that has its payload, if it is in this archive.
+  std::optional<Original> original;
 };
 
 class Store {

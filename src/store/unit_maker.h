@@ -35,6 +35,10 @@ struct Original {
   std::string record_id;  // "urn:uuid:..."
   std::string url;
   WallTime date{};
+  // Where its unit is.
+  uint32_t stream = 0;
+  Position begin{};
+  uint64_t bytes = 0;
 };
 
 class UnitMaker {
