@@ -71,6 +71,9 @@ class Twin {
   // each that is broken.
   void ExpectAll(FileSystem& fs);
 
+  // Requests, but for those of a robots.txt that fails.
+  size_t CountedRequests() const;
+
   Crawl& crawl() { return *crawl_; }
   bool is_open() const { return crawl_ != nullptr; }
   FakeWeb& web() { return web_; }
