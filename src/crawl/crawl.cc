@@ -98,9 +98,8 @@ Status Crawl::OpenStages(const job::Manifest* manifest, uint64_t from) {
                 positions.size(), ends.size()});
   ends.resize(downloaders);
   // The last slot is for the replay.
-  NEPHILA_TRY(quarantine_,
-              job::Quarantine::Open(parts_.fs, parts_.folder.dir(),
-                                    downloaders + 1));
+  NEPHILA_TRY(quarantine_, job::Quarantine::Open(parts_.fs, parts_.folder.dir(),
+                                                 downloaders + 1));
   for (const std::string& url : quarantine_->added()) {
     if (parts_.on_quarantine) parts_.on_quarantine(url);
   }
@@ -183,6 +182,8 @@ Status Crawl::MakeDownloader(size_t number,
   // What no entry names has not happened.
   options.keep = position ? position->archive : store::Position{};
   if (known_end) options.keep = std::max(*options.keep, *known_end);
+  // And only of the open file it can be cut.
+  options.before_finish = [this] { return journal_->Sync(); };
   NEPHILA_TRY(thread.store, store::Store::OpenAt(parts_.fs, parts_.clock,
                                                  std::move(options), position));
   Downloader::Parts parts{loop,           *thread.fetcher, parts_.web.limits(),

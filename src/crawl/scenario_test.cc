@@ -323,6 +323,29 @@ TEST_F(ScenarioTest, ARevisitWhoseOriginalWasNotSynced) {
   }
 }
 
+// A file that has its last name is not cut: before it gets that, the entries
+// of all its records are durable.
+TEST_F(ScenarioTest, AnArchiveFinishedBetweenTwoSyncsOfTheJournal) {
+  plan_.settings.store.max_file_age = seconds(1);
+  plan_.settings.crawl.sync_interval = std::chrono::minutes(10);
+  NoMoreCheckpoints();
+  Page("http://a.com/", Urls("a.com", 20));
+  Pages(Urls("a.com", 20));
+  Begin();
+  const auto finished = [&] {
+    size_t count = 0;
+    for (const DirEntry& entry : Must(fs_->List("job/archive"))) {
+      if (entry.name.ends_with(".cdxj")) ++count;
+    }
+    return count;
+  };
+  Until([&] { return finished() == 1; });
+  EXPECT_EQ(Uncovered(), 1U);
+  LosePower();
+  twin_->AllowRequests(20);
+  FinishAndExpectAll();
+}
+
 TEST_F(ScenarioTest, AScopeSettingChangedBetweenCrashAndReplay) {
   NoMoreCheckpoints();
   Page("http://a.com/", {"http://a.com/1"});

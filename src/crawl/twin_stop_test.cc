@@ -70,7 +70,7 @@ TEST_P(TwinStopTest, AtEveryWriteSyncAndRename) {
   const uint64_t operations = Operations();
   uint64_t n = 0;
   for (uint64_t at = 1; at <= operations;
-       at += StrideFor(operations, 150), ++n) {
+       at += StrideFor(operations, 50), ++n) {
     // All ways, or one after the other.
     for (uint64_t way = 0; way < (LongTests() ? 8 : 1); ++way) {
       const TwinStop stop = NthStop(at, LongTests() ? way : n);
@@ -91,7 +91,7 @@ TEST_P(TwinStopTest, AgainAtEveryWriteOfTheRecovery) {
   const uint64_t operations = Operations();
   uint64_t n = 0;
   for (uint64_t at = 1; at <= operations;
-       at += StrideFor(operations, 30), ++n) {
+       at += StrideFor(operations, 10), ++n) {
     bool stopped = true;
     const uint64_t stride = LongTests() ? 1 : 23;
     for (uint64_t again = 1 + (LongTests() ? 0 : n % stride);

@@ -58,6 +58,7 @@ Result<WarcWriterOptions> WriterOptions(const StoreOptions& options) {
         LowestLevel(writer.compressor), HighestLevel(writer.compressor)));
   }
   writer.folder = options.folder;
+  writer.before_finish = options.before_finish;
   writer.prefix = settings.prefix;
   writer.host = settings.hostname;
   writer.digest = DigestOfSettings(settings);

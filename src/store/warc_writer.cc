@@ -256,6 +256,7 @@ Status WarcWriter::RotateIfDue() {
 Status WarcWriter::Finish() {
   if (broken_) return Unexpected(*broken_);
   if (file_ == nullptr) return {};
+  if (options_.before_finish) NEPHILA_RETURN_IF_ERROR(options_.before_finish());
   NEPHILA_RETURN_IF_ERROR(Sync());
   if (Status published = index_.Publish(fs_, PathOf(name_.IndexText()));
       !published) {
