@@ -93,9 +93,6 @@ class Crawl {
 
   CrawlStatus status() const;
   const Frontier& frontier() const { return *frontier_; }
-#ifdef TWIN_DEBUG
-  Dispatcher& dispatcher() { return *dispatcher_; }
-#endif
 
  private:
   // A downloader and what it stands on.

@@ -140,9 +140,6 @@ class Dispatcher {
     return politeness_.Why(host);
   }
 
-#ifdef TWIN_DEBUG
-  std::string Dbg() const { return "full " + std::to_string(full_.size()) + " later " + std::to_string(later_.size()) + " nameless " + std::to_string(nameless_) + " unnamed " + std::to_string(unnamed_.size()) + " hosts " + std::to_string(hosts_.size()) + " wanted " + std::to_string(wanted_); }
-#endif
  private:
   // From its first visit here to its last one's end, or until a note of its
   // trouble was passed on.

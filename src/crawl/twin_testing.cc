@@ -1,4 +1,3 @@
-#define TWIN_DEBUG 1
 #include "crawl/twin_testing.h"
 
 #include <gtest/gtest.h>
@@ -142,37 +141,6 @@ void Twin::Finish(FileSystem& fs) {
   const Status opened = Open(fs);
   ASSERT_TRUE(opened.has_value()) << opened.error().message;
   const auto end = Turns(kMostTurns);
-#ifdef TWIN_DEBUG
-  if (end && (!*end || getenv("TWIN_DUMP"))) {
-    const auto& r = crawl_->frontier().robots().stats();
-    fprintf(stderr,
-            "checking %lu waiting %lu parked %lu queued %lu requested %lu next "
-            "%ld passes %lu\n",
-            r.checking, r.waiting, r.parked, r.queued, r.requested,
-            r.next_parked
-                ? (long)((*r.next_parked - clock_.WallNow()).count() / 1000000)
-                : -1,
-            r.cache.passes);
-    fprintf(
-        stderr,
-        "park_after %ld max_hosts %ld max_urls %ld max_parked %ld mem %lu\n",
-        plan_.settings.politeness.park_after.count() / 1000000,
-        plan_.settings.politeness.max_hosts, plan_.settings.politeness.max_urls,
-        plan_.settings.politeness.max_parked,
-        plan_.settings.crawl.memory_bytes);
-    const auto st = crawl_->dispatcher().stats();
-    fprintf(stderr,
-            "polite added %lu leased %lu parked %lu waiting %lu inflight %lu "
-            "hosts %lu parked_hosts %lu busy %lu disp waiting %zu; %s\n",
-            st.added, st.leased, st.parked, st.waiting, st.in_flight, st.hosts,
-            st.parked_hosts, st.busy_hosts, crawl_->dispatcher().waiting(),
-            crawl_->dispatcher().Dbg().c_str());
-    for (auto& c : web_.log())
-      fprintf(stderr, "%.3f %.3f %s\n", Seconds(c.begin.time_since_epoch()),
-              c.end == MonoTime::max() ? -1 : Seconds(c.end.time_since_epoch()),
-              c.url.c_str());
-  }
-#endif
   ASSERT_TRUE(end.has_value()) << end.error().message;
   ASSERT_TRUE(end->has_value()) << "it goes on for ever:\n"
                                 << FormatStatus(crawl_->status());
