@@ -139,7 +139,8 @@ Status Crawl::Replay(uint64_t from) {
     FinishedVisit visit = VisitOf(*entry, next->number);
     if (visit.is_seed) ByteWriter(visit.links).Sized(entry->record);
     if (entry->archive) {
-      NEPHILA_RETURN_IF_ERROR(ReadArchived(*entry, &archived, &guarded, &visit));
+      NEPHILA_RETURN_IF_ERROR(
+          ReadArchived(*entry, &archived, &guarded, &visit));
     }
     frontier_->Take(std::move(visit), /*replayed=*/true);
     if (frontier_->arrived() >= kTakenAtOnce) {

@@ -33,7 +33,7 @@ struct CrawlStatus {
   uint64_t bytes = 0;         // of their bodies
   uint64_t failed = 0;        // URLs that were given up
   uint64_t retries = 0;
-  uint64_t robots = 0;  // robots.txt files that were asked for
+  uint64_t robots = 0;       // robots.txt files that were asked for
   uint64_t quarantined = 0;  // pages that nobody reads any more
   uint64_t in_flight = 0;
   uint64_t ready = 0;    // may be fetched now, but for their hosts' delays

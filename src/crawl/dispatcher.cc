@@ -38,12 +38,6 @@ uint64_t IdOf(const std::string& payload) {
   return id;
 }
 
-Kind KindOf(const Visit& visit) {
-  if (visit.kind == item::FetchKind::kPage) return Kind::kPage;
-  if (visit.hops > 0) return Kind::kHop;
-  return visit.attempt == 1 ? Kind::kFirstRobots : Kind::kRobots;
-}
-
 politeness::PolitenessOptions OptionsOf(const Dispatcher::Parts& parts) {
   politeness::PolitenessOptions options;
   options.settings = parts.settings.politeness;
@@ -193,60 +187,8 @@ void Dispatcher::Begin(VisitPtr visit) {
   if (paused_) {
     AtTime(id, clock_.Now());
   } else {
-    WaitForName(id);
+    Prepare(id);
   }
-}
-
-void Dispatcher::WaitForName(uint64_t id) {
-  const Visit& visit = *visits_.at(id);
-  const uint64_t host_key = visit.host_key;
-  Host& host = hosts_.at(host_key);
-  host.nameless.push_back(id);
-  ++nameless_;
-  if (host.resolving) return;
-  host.resolving = true;
-  parts_.resolver.Resolve(visit.host,
-                          [alive = std::weak_ptr<Dispatcher*>(alive_),
-                           host_key](const dns::Answer& answer) {
-                            if (const auto self = alive.lock()) {
-                              (*self)->OnAnswer(host_key, answer);
-                            }
-                          });
-}
-
-void Dispatcher::OnAnswer(uint64_t host_key, const dns::Answer& answer) {
-  Host& host = hosts_.at(host_key);
-  host.resolving = false;
-  const std::vector<uint64_t> ids = std::exchange(host.nameless, {});
-  nameless_ -= ids.size();
-  const bool found = answer.outcome == dns::Outcome::kFound;
-  // It was not asked for: that tells nothing about the name.
-  // And nothing is written down any more when the crawl has ended.
-  const bool later = answer.outcome == dns::Outcome::kOverloaded ||
-                     answer.outcome == dns::Outcome::kCancelled ||
-                     (paused_ && !found);
-  if (found) host.addresses = KeysOf(answer.addresses);
-  bool first = true;
-  for (const uint64_t id : ids) {
-    if (later) {
-      AtTime(id, clock_.Now() + kResolveAgain);
-      continue;
-    }
-    dns::Answer& its = visits_.at(id)->answer;
-    its = first ? answer : dns::Answer();
-    if (!first) {
-      its.outcome = answer.outcome;
-      its.source = dns::Source::kJoined;
-    }
-    first = false;
-    if (!found) {
-      Fail(id, answer);
-    } else if (!Add(id)) {
-      const bool urgent = KindOf(*visits_.at(id)) != Kind::kPage;
-      full_.insert(urgent ? full_.begin() : full_.end(), id);
-    }
-  }
-  Pump();
 }
 
 politeness::HostFacts Dispatcher::FactsOf(const Visit& visit,
@@ -287,18 +229,11 @@ bool Dispatcher::Add(uint64_t id) {
   NEPHILA_CHECK(false);
 }
 
-void Dispatcher::Fail(uint64_t id, const dns::Answer& answer) {
-  VisitPtr visit = Extract(id);
-  visit->failure = OutcomeOf(answer.outcome);
-  visit->error = Explain(answer);
-  Leave(visit->host_key);
-  const size_t downloader = next_failed_++ % load_.size();
-  parts_.start(downloader, std::move(visit));
-}
-
 void Dispatcher::Park(uint64_t id, MonoTime due) {
   // Only pages have a queue on disk to come back from.
-  if (KindOf(*visits_.at(id)) != Kind::kPage) return AtTime(id, due);
+  const Visit& visit = *visits_.at(id);
+  if (KindOf(visit) != Kind::kPage) return AtTime(id, due);
+  if (IsGivenUp(visit)) return Fail(id, item::FetchOutcome::kHostDead, "");
   ParkedVisit parked;
   parked.visit = Extract(id);
   parked.due = ToWall(due, clock_);
@@ -344,7 +279,7 @@ void Dispatcher::AddWhatIsDue() {
   while (!later_.empty() && later_.begin()->first <= now) {
     const uint64_t id = later_.begin()->second;
     later_.erase(later_.begin());
-    WaitForName(id);
+    Prepare(id);
   }
 }
 

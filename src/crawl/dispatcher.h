@@ -8,7 +8,8 @@
 //   Out: visits with a lease, to the downloader that has the fewest; visits
 //   that
 //       wait for long, back to the frontier; requests for more
-//   Drop: nothing: a name that cannot be resolved is a visit with a failure
+//   Drop: nothing: a name that cannot be resolved is a visit with a failure, as
+//   is a page of a host that was silent too often (`politeness.give_up_after`)
 //   Threads: that of its loop   Memory: `politeness.max_urls`, `max_hosts`
 //
 // Hosts are held here from their first visit to their last one's end; the
@@ -159,15 +160,24 @@ class Dispatcher {
     std::optional<uint64_t> noted;
   };
 
+  static politeness::Kind KindOf(const Visit& visit);
   // Where the visit goes, from its record.
   void Aim(Visit* visit) const;
   void Begin(VisitPtr visit);
+  // To its name, if its host is not left alone.
+  void Prepare(uint64_t id);
   void WaitForName(uint64_t id);
   void OnAnswer(uint64_t host_key, const dns::Answer& answer);
   // Into the heaps; false if they are full.
   bool Add(uint64_t id);
   politeness::HostFacts FactsOf(const Visit& visit, const Host& host) const;
-  void Fail(uint64_t id, const dns::Answer& answer);
+  // The answer is none: of those that waited for it one was an attempt, unless
+  // it is the last word for all of them.
+  void FailAll(const std::vector<uint64_t>& ids, const dns::Answer& answer);
+  void Fail(uint64_t id, item::FetchOutcome outcome, std::string why);
+  // What politeness makes of a name that was not resolved.
+  Waits NoteFailure(const Visit& visit, item::HostStep step);
+  bool IsGivenUp(const Visit& visit) const;
   void Park(uint64_t id, MonoTime due);
   void AtTime(uint64_t id, MonoTime due) { later_.emplace(due, id); }
 

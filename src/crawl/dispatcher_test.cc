@@ -100,6 +100,100 @@ TEST_F(DispatcherTest, AResolverThatFailedIsAnAttempt) {
   EXPECT_GT(finished_[0].url_wait, milliseconds(0));
 }
 
+// As one that does not answer: it backs off, is dead, and is tried again after
+// pauses that grow, by one URL at a time.
+TEST_F(DispatcherTest, AHostWhoseNameFailsBacksOff) {
+  settings_.politeness.back_off = seconds(30);
+  settings_.politeness.dead_after = 3;
+  settings_.politeness.dead_pause = minutes(10);
+  web_.FailName("a.test", std::vector(4, dns::Outcome::kServerFailure));
+  Start();
+  GivePages(PagesOf("a.test", 6));
+  ASSERT_TRUE(RunUntilFinished(1, seconds(1)));
+  EXPECT_EQ(finished_[0].outcome, FetchOutcome::kDnsFailed);
+  EXPECT_GE(finished_[0].url_wait, seconds(30));
+  job::Entry entry = EntryOf(1);
+  EXPECT_EQ(entry.host_failures, 1U);
+  EXPECT_GT(entry.host_wait, seconds(29));
+  EXPECT_EQ(entry.address, job::Entry().address);
+  // What comes meanwhile waits too.
+  Give(Page("http://a.test/more"));
+  RunFor(seconds(29));
+  EXPECT_EQ(web_.TimesResolved("a.test"), 1U);
+  ASSERT_TRUE(RunUntilFinished(2, seconds(2)));
+  RunFor(seconds(59));
+  EXPECT_EQ(web_.TimesResolved("a.test"), 2U);
+  ASSERT_TRUE(RunUntilFinished(3, seconds(2)));
+  EXPECT_EQ(web_.TimesResolved("a.test"), 3U);
+  EXPECT_EQ(EntryOf(3).host_failures, 3U);
+  EXPECT_GE(EntryOf(3).host_wait, minutes(9));
+  // Dead: the rest is on disk, and the record of the host knows.
+  EXPECT_EQ(parked_.size(), 4U);
+  for (const ParkedVisit& parked : parked_) {
+    EXPECT_GE(parked.due, clock_.WallNow() + minutes(9));
+  }
+  ASSERT_FALSE(notes_.empty());
+  EXPECT_EQ(notes_.back().origin, "http://a.test/");
+  EXPECT_EQ(notes_.back().failures, 3U);
+  EXPECT_TRUE(web_.log().empty());
+  // One of them tries, and the pause is longer.
+  clock_.Advance(minutes(10));
+  Give(std::move(parked_[0].visit));
+  Give(std::move(parked_[1].visit));
+  parked_.clear();
+  ASSERT_TRUE(RunUntilFinished(4, seconds(1)));
+  EXPECT_GE(EntryOf(4).host_wait, minutes(19));
+  ASSERT_EQ(parked_.size(), 1U);
+  EXPECT_EQ(web_.TimesResolved("a.test"), 4U);
+  // The name is back, and all is well.
+  clock_.Advance(minutes(20));
+  Give(std::move(parked_[0].visit));
+  ASSERT_TRUE(RunUntilFinished(5, seconds(5)));
+  EXPECT_EQ(finished_[4].outcome, FetchOutcome::kResponse);
+  EXPECT_EQ(EntryOf(5).host_failures, 0U);
+}
+
+TEST_F(DispatcherTest, ANameThatDoesNotExistMakesItsHostDead) {
+  web_.FailName("gone.test", {dns::Outcome::kNoSuchName});
+  Start();
+  GivePages(PagesOf("gone.test", 2));
+  ASSERT_TRUE(RunUntilFinished(2, seconds(1)));
+  EXPECT_EQ(EntryOf(1).host_failures, 3U);
+  EXPECT_GE(EntryOf(1).host_wait, minutes(9));
+  Give(Page("http://gone.test/more"));
+  RunFor(seconds(1));
+  ASSERT_EQ(parked_.size(), 1U);
+  EXPECT_EQ(web_.TimesResolved("gone.test"), 1U);
+}
+
+TEST_F(DispatcherTest, PagesOfAHostThatIsSilentForLongAreGivenUp) {
+  settings_.politeness.dead_after = 2;
+  settings_.politeness.give_up_after = 2;
+  settings_.politeness.back_off = seconds(1);
+  for (const std::string& url : PagesOf("a.test", 5)) {
+    web_.Put(url, FakeFailure(FetchOutcome::kConnectFailed));
+  }
+  Start();
+  GivePages(PagesOf("a.test", 5));
+  ASSERT_TRUE(RunUntilFinished(5, minutes(2)));
+  EXPECT_EQ(web_.log().size(), 2U);
+  for (size_t i = 2; i < 5; ++i) {
+    EXPECT_EQ(finished_[i].outcome, FetchOutcome::kHostDead);
+    EXPECT_FALSE(finished_[i].retry);
+  }
+  EXPECT_TRUE(parked_.empty());
+  // Nor is the one tried again that found it silent the last time.
+  EXPECT_TRUE(finished_[0].retry);
+  EXPECT_FALSE(finished_[1].retry);
+  EXPECT_NE(CrawlLog().find("host-dead"), std::string::npos);
+  // It is asked again when its pause is over.
+  clock_.Advance(minutes(10));
+  web_.Put("http://a.test/new", FakePage(""));
+  Give(Page("http://a.test/new"));
+  ASSERT_TRUE(RunUntilFinished(6, seconds(5)));
+  EXPECT_EQ(finished_[5].outcome, FetchOutcome::kResponse);
+}
+
 TEST_F(DispatcherTest, AResolverWithoutTimeIsAskedAgain) {
   web_.FailName("a.test",
                 {dns::Outcome::kOverloaded, dns::Outcome::kOverloaded});

@@ -43,8 +43,8 @@ std::unique_ptr<FetchResult> WithoutContact(const Visit& visit,
 Downloader::Downloader(const Parts& parts)
     : parts_(parts),
       reader_(parts.settings, parts.suffixes, parts.seed, parts.budgets),
-      guarded_({reader_, parts.quarantine, parts.number, parts.seed,
-                parts.on_read}),
+      guarded_(
+          {reader_, parts.quarantine, parts.number, parts.seed, parts.on_read}),
       head_(fetch::HeadLimitsOf(parts.settings.fetch)),
       canonicalizer_(parts.settings.url, parts.suffixes, parts.seed) {}
 
@@ -182,8 +182,14 @@ void Downloader::Decide(Attempt* attempt) {
   tried.attempt = visit.attempt;
   tried.certificate_refused = !result.certificate_error.empty();
   const item::Next next = item::WhatNext(tried, parts_.settings.fetch);
-  attempt->used_up = next.attempts_used_up;
-  finished.retry = next.url == item::UrlStep::kRetry;
+  // A host that is silent for so long has had its tries too.
+  const auto silences =
+      static_cast<uint64_t>(parts_.settings.politeness.give_up_after);
+  const bool host_given_up =
+      silences > 0 && attempt->waits.failures >= silences;
+  const bool retry = next.url == item::UrlStep::kRetry;
+  attempt->used_up = next.attempts_used_up || (retry && host_given_up);
+  finished.retry = retry && !host_given_up;
   if (!finished.retry) return;
   if (next.attempt_counts) ++finished.next_attempt;
   finished.url_wait = std::max(RoundUp(next.url_wait), attempt->waits.host);

@@ -63,9 +63,9 @@ class Downloader final : private fetch::FetchHandler {
     job::Journal& journal;
     const config::Settings& settings;
     const url::PublicSuffixList& suffixes;
-    uint64_t seed = 0;    // of the job's keys
-    size_t number = 0;    // of this one
-    bool budgets = true;  // links between domains are wanted
+    uint64_t seed = 0;                      // of the job's keys
+    size_t number = 0;                      // of this one
+    bool budgets = true;                    // links between domains are wanted
     job::Quarantine* quarantine = nullptr;  // null: all is read
     // For tests: before a page is read.
     std::function<void(std::string_view url)> on_read = nullptr;

@@ -121,7 +121,10 @@ Result<bool> Frontier::Absorb() {
 
 Status Frontier::Wait() {
   NEPHILA_RETURN_IF_ERROR(robots_->Wait());
-  if (budget_ != nullptr) NEPHILA_RETURN_IF_ERROR(budget_->Wait());
+  if (budget_ != nullptr) {
+    NEPHILA_RETURN_IF_ERROR(budget_->Wait());
+    NEPHILA_RETURN_IF_ERROR(reputation_->Wait());
+  }
   return seen_->Wait();
 }
 
@@ -228,7 +231,7 @@ Status Frontier::EndAttempt(const Arrived& arrived) {
     accounts_.politeness.Hold(-1);
   }
   if (arrived.replayed) {
-    ended_attempts_.insert(AttemptKey(*record, parts_.seed));
+    ended_attempts_.Add(AttemptKey(*record, parts_.seed));
   } else {
     EndPlace(visit.place);
   }
@@ -478,8 +481,8 @@ Result<VisitPtr> Frontier::MakeVisit(uint64_t place, std::string_view bytes) {
   const auto record = item::ReadUrl(url->record);
   if (!record.has_value()) return Corrupt(record.error());
   bool is_over = ended_places_.erase(place) > 0;
-  if (!is_over && !ended_attempts_.empty()) {
-    is_over = ended_attempts_.erase(AttemptKey(*record, parts_.seed)) > 0;
+  if (!is_over && ended_attempts_.size() > 0) {
+    is_over = ended_attempts_.Take(AttemptKey(*record, parts_.seed));
   }
   // Rules of yesterday do not hold (RFC 9309 s2.4).
   const bool is_old =

@@ -46,6 +46,8 @@
 #include "crawl/accounts.h"
 #include "crawl/dispatcher.h"
 #include "crawl/due_slot.h"
+#include "crawl/ended_attempts.h"
+#include "crawl/fresh_links.h"
 #include "crawl/place_window.h"
 #include "crawl/ready_url.h"
 #include "crawl/scope.h"
@@ -219,6 +221,7 @@ class Frontier {
   std::unique_ptr<seen::Seen> seen_;
   std::unique_ptr<reputation::Reputation> reputation_;  // with budgets
   std::unique_ptr<budget::Budget> budget_;              // with budgets
+  std::optional<FreshLinks> fresh_links_;               // with budgets
   std::unique_ptr<budget::PassThrough> pass_through_;   // without
   std::unique_ptr<robots::RobotsStage> robots_;
   std::unique_ptr<disk_queue::QueueSet> queues_;  // ready, and parked
@@ -236,7 +239,7 @@ class Frontier {
   PlaceWindow places_;
   std::unordered_set<uint64_t> ended_places_;  // by the manifest
   // What entries after the manifest have ended, until it comes up.
-  std::unordered_set<uint64_t> ended_attempts_;
+  EndedAttempts ended_attempts_;
   // Redirects that were followed from a robots.txt whose fetch has not ended,
   // by origin: after a restart it goes on behind them.
   std::map<std::string, std::vector<std::string>, std::less<>> walks_;

@@ -143,11 +143,13 @@ Status Frontier::MakeBudgets(const drum::DrumContext& context,
   budget.degree_changed = [this](uint64_t before, uint64_t after) {
     reputation_->DegreeChanged(before, after);
   };
+  budget.may_leave = [this] { return fresh_links_->AreIn(); };
   const std::string budget_dir = parts_.folder + "/budget";
   if (manifest == nullptr) {
     NEPHILA_TRY(reputation_, reputation::Reputation::Create(
                                  context, reputation_dir, reputation));
     NEPHILA_TRY(budget_, budget::Budget::Create(context, budget_dir, budget));
+    fresh_links_.emplace(*seen_, *reputation_, *budget_);
     return {};
   }
   NEPHILA_TRY(std::string_view commit, Part(*manifest, "reputation"));
@@ -156,6 +158,7 @@ Status Frontier::MakeBudgets(const drum::DrumContext& context,
   NEPHILA_TRY(commit, Part(*manifest, "budget"));
   NEPHILA_TRY(budget_,
               budget::Budget::Open(context, budget_dir, budget, commit));
+  fresh_links_.emplace(*seen_, *reputation_, *budget_);
   return {};
 }
 
@@ -196,8 +199,7 @@ std::string Frontier::SaveState() const {
   places_.Write(writer);
   writer.Varint(ended_places_.size());
   for (const uint64_t place : ended_places_) writer.Varint(place);
-  writer.Varint(ended_attempts_.size());
-  for (const uint64_t key : ended_attempts_) writer.U64(key);
+  ended_attempts_.Write(writer);
   writer.Varint(to_robots_.size());
   for (const ToRobots& url : to_robots_) {
     writer.Varint(url.budget);
@@ -248,15 +250,14 @@ bool Frontier::RestoreState(std::string_view bytes) {
   std::vector<uint64_t> ended;
   if (!places_.Read(reader, &ended)) return false;
   ended_places_.insert(ended.begin(), ended.end());
-  for (auto* keys : {&ended_places_, &ended_attempts_}) {
-    const auto count = reader.Varint();
-    if (!count.has_value()) return false;
-    for (uint64_t i = 0; i < *count; ++i) {
-      const auto key = keys == &ended_places_ ? reader.Varint() : reader.U64();
-      if (!key.has_value()) return false;
-      keys->insert(*key);
-    }
+  const auto places = reader.Varint();
+  if (!places.has_value()) return false;
+  for (uint64_t i = 0; i < *places; ++i) {
+    const auto place = reader.Varint();
+    if (!place.has_value()) return false;
+    ended_places_.insert(*place);
   }
+  if (!ended_attempts_.Read(reader)) return false;
   const auto waiting = reader.Varint();
   if (!waiting.has_value()) return false;
   for (uint64_t i = 0; i < *waiting; ++i) {

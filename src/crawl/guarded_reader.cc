@@ -44,14 +44,12 @@ Status GuardedReader::Guard(FinishedVisit* finished,
 
 Status GuardedReader::ReadPage(const item::FetchedPage& page,
                                FinishedVisit* finished) {
-  return Guard(finished,
-               [&] { parts_.reader.ReadPage(page, finished); });
+  return Guard(finished, [&] { parts_.reader.ReadPage(page, finished); });
 }
 
 Status GuardedReader::ReadSitemaps(const item::FetchedPage& page,
                                    FinishedVisit* finished) {
-  return Guard(finished,
-               [&] { parts_.reader.ReadSitemaps(page, finished); });
+  return Guard(finished, [&] { parts_.reader.ReadSitemaps(page, finished); });
 }
 
 Result<GuardedReader::RobotsStep> GuardedReader::ReadRobots(

@@ -50,6 +50,8 @@ std::string_view FetchOutcomeName(FetchOutcome outcome) {
       return "no-such-host";
     case FetchOutcome::kProxyFailed:
       return "proxy-failed";
+    case FetchOutcome::kHostDead:
+      return "host-dead";
   }
   NEPHILA_CHECK(false);
 }

@@ -33,9 +33,10 @@ enum class FetchOutcome : uint8_t {
   kHeadTooLarge = 19,      // over a bound on the head
   kNoSuchHost = 20,        // the DNS says that there is no such name
   kProxyFailed = 21,       // our own proxy is in the way
+  kHostDead = 22,          // its host was silent too often: it was not asked
 };
 
-inline constexpr uint8_t kFetchOutcomes = 22;
+inline constexpr uint8_t kFetchOutcomes = 23;
 
 // "response", "dns-failed": in logs and counters.
 std::string_view FetchOutcomeName(FetchOutcome outcome);

@@ -54,6 +54,8 @@ constexpr std::array<OutcomeRow, kFetchOutcomes> kOutcomes = {{
      "the DNS says that the name does not exist"},
     {"proxy-failed", UrlStep::kRetry, HostStep::kNone,
      "our proxy's trouble is not the host's"},
+    {"host-dead", UrlStep::kGiveUp, HostStep::kNone,
+     "its host did not answer `politeness.give_up_after` times in a row"},
 }};
 
 constexpr std::array<OutcomeRow, kStatusClasses> kStatuses = {{

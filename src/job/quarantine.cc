@@ -117,9 +117,9 @@ Status Quarantine::ReadPages() {
   }
   const MutexLock lock(mutex_);
   if (!Parse(*text)) {
-    return Unexpected(Error{
-        ErrorCode::kCorruption,
-        pages_path_ + ": damaged; without it no page is left out"});
+    return Unexpected(
+        Error{ErrorCode::kCorruption,
+              pages_path_ + ": damaged; without it no page is left out"});
   }
   for (const auto& [key, page] : pages_) {
     if (page.strikes >= kMostStrikes) held_.emplace(key, page.url);

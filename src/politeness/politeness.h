@@ -14,6 +14,8 @@
 //     after the contact of the last one was reported, so it holds at the server
 //     whatever the network does in between; and there is a bound on how many
 //     are in flight;
+//   - hosts of one domain take turns, if `domain_delay` says so
+//     (domain_turns.h);
 //   - after a restart every host and every address counts as contacted when
 //     the process began.
 // delays.h has the lengths.
@@ -157,6 +159,7 @@ struct HostNote {
 enum class WaitsFor : uint8_t {
   kNothing,      // it is not known here, or has no URL: nothing waits
   kHost,         // its delay
+  kDomain,       // the turn of another host of its domain
   kServerDelay,  // the delay of its address
   kServerLine,   // others at its address
   kTransfer,     // the transfer in flight
@@ -224,6 +227,15 @@ class Politeness {
   void Contacted(uint64_t lease, MonoTime when);
   // REQUIRES: the lease was given and not done before.
   Waits Done(uint64_t lease, const Outcome& outcome);
+
+  // The host could not be tried at all: its name was not resolved. It waits as
+  // after a transfer that ended like this, and nobody was contacted. Of the
+  // facts addresses are not needed.
+  HostWait Failed(const HostFacts& facts, item::HostStep step);
+  // When its name should be resolved: nothing if now. A host that does not
+  // answer, or whose name does not, is left alone first. Addresses are not
+  // needed.
+  std::optional<MonoTime> NotYet(const HostFacts& facts, Kind kind);
 
   bool WantsMore() const;
   // Leases a second that the crawl aims at; 0: as many as there are.

@@ -35,6 +35,58 @@ std::optional<Added> Politeness::Impl::AddParked(ParkedHost& host,
                NextAway(turn, host.later_until, rules_.HostDelay(pace).length)};
 }
 
+HostWait Politeness::Impl::Failed(const HostFacts& facts, item::HostStep step) {
+  const MonoTime now = clock_.Now();
+  uint32_t number = FindHost(facts.host);
+  if (number == kNone) {
+    const auto parked = parked_hosts_.find(facts.host);
+    number = parked != parked_hosts_.end() ? Unpark(parked) : MakeHost(facts);
+  }
+  Host& host = hosts_[number];
+  host.contacted = true;
+  Outcome outcome;
+  outcome.end = now;
+  outcome.host = step;
+  SetPace(host, outcome);
+  const HostWait wait = WaitOf(host, now);
+  if (host.place != Place::kHeap) return wait;
+  const bool is_full =
+      hosts_.size() > static_cast<uint64_t>(options_.settings.max_hosts);
+  if (DueOf(host) > After(now, options_.settings.park_after) ||
+      (is_full && host.urls() == 0)) {
+    if (host.urls() > 0) SendAway(number, host.ready_at);
+    Leave(number);
+  } else {
+    ScheduleHost(number);
+  }
+  return wait;
+}
+
+std::optional<MonoTime> Politeness::Impl::NotYet(const HostFacts& facts,
+                                                 Kind kind) {
+  const MonoTime now = clock_.Now();
+  const auto after_failures =
+      [now](uint32_t failures, MonoTime ready_at) -> std::optional<MonoTime> {
+    if (failures == 0 || ready_at <= now) return std::nullopt;
+    return std::min(ready_at, kFarthest);
+  };
+  if (const uint32_t number = FindHost(facts.host); number != kNone) {
+    const Host& host = hosts_[number];
+    return after_failures(host.trouble.failures, host.ready_at);
+  }
+  const auto parked = parked_hosts_.find(facts.host);
+  if (parked != parked_hosts_.end()) {
+    ParkedHost& host = parked->second;
+    if (const auto later = AddParked(host, facts, kind, now)) return later->due;
+    return after_failures(host.trouble.failures, host.ready_at);
+  }
+  if (parked_hosts_.size() >=
+      static_cast<uint64_t>(options_.settings.max_parked)) {
+    return After(now, Times(options_.settings.park_after, 2));
+  }
+  return after_failures(facts.failures, facts.not_before);
+}
+
 void Politeness::Impl::SendAway(uint32_t number, MonoTime from) {
   Host& host = hosts_[number];
   const Length delay = rules_.HostDelay(host.pace).length;

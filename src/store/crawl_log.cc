@@ -143,6 +143,7 @@ int HeritrixStatus(FetchOutcome outcome, int http_status) {
     case FetchOutcome::kConnectFailed:
     case FetchOutcome::kTlsFailed:
     case FetchOutcome::kProxyFailed:
+    case FetchOutcome::kHostDead:
       return kConnectFailed;
     case FetchOutcome::kConnectionLost:
     case FetchOutcome::kBadResponse:

@@ -1,0 +1,68 @@
+// `nephila crawl` and a page that ends it whenever it is read.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "cli/crawl_cmd_testing.h"
+
+namespace nephila::cli {
+namespace {
+
+// What the program looks at in its environment.
+class CrashHook {
+ public:
+  explicit CrashHook(const std::string& part) {
+    setenv("NEPHILA_TEST_CRASH_ON", part.c_str(), 1);
+  }
+  ~CrashHook() { unsetenv("NEPHILA_TEST_CRASH_ON"); }
+  CrashHook(const CrashHook&) = delete;
+  CrashHook& operator=(const CrashHook&) = delete;
+};
+
+using CrawlCrashTest = CrawlCmdTest;
+
+TEST_F(CrawlCrashTest, APageThatEndsTheProcessTwiceIsNamedAndLeftOut) {
+  Serve(R"(
+[web]
+hosts = 4
+plds = 2
+pages_per_host = 6
+page_bytes = 2000
+)");
+  const std::vector<std::string> args = {"--profile", "broad", "--quiet",
+                                         Seeds(1).front()};
+  PageCounts pages = Reachable(
+      Seeds(1), [](std::string_view) { return true; }, 1);
+  ASSERT_GT(pages.size(), 5U);
+  // A page that no other is found by: the seed leads to it.
+  const std::string bad = pages.rbegin()->first;
+  const CrashHook hook(bad);
+  EXPECT_EQ(Crawl(args).code, -1);
+  // The next process reads it from the archive.
+  Ended ended = Crawl(args);
+  EXPECT_EQ(ended.code, -1);
+  EXPECT_EQ(ended.err.find("quarantined"), std::string::npos) << ended.err;
+  ended = Crawl(args);
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_NE(ended.err.find("nephila: quarantined, as reading it ended the "
+                           "process twice: " +
+                           bad),
+            std::string::npos)
+      << ended.err;
+  EXPECT_TRUE(ended.out.starts_with("finished: ")) << ended.out;
+  const nlohmann::json status = JobStatus();
+  ExpectLaw(status, /*over=*/true);
+  EXPECT_EQ(status["quarantined"], 1);
+  EXPECT_EQ(status["stages"]["parse"]["dropped"]["quarantined"], 1);
+  const PageCounts archived = Archived();
+  EXPECT_EQ(archived.at(bad), 1);
+  for (const auto& [url, count] : archived) EXPECT_EQ(count, 1) << url;
+  // Once more nothing is said, and nothing is left to do.
+  ended = Crawl(args);
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(ended.err.find("quarantined"), std::string::npos) << ended.err;
+}
+
+}  // namespace
+}  // namespace nephila::cli

@@ -1,0 +1,144 @@
+// The part of Dispatcher that is about names: visits wait for theirs, and what
+// becomes of those whose name, or whose host, does not answer.
+#include <algorithm>
+#include <utility>
+
+#include "crawl/contact_parts.h"
+#include "crawl/dispatcher.h"
+#include "item/outcome_policy.h"
+
+namespace nephila::crawl {
+
+using politeness::Kind;
+
+Kind Dispatcher::KindOf(const Visit& visit) {
+  if (visit.kind == item::FetchKind::kPage) return Kind::kPage;
+  if (visit.hops > 0) return Kind::kHop;
+  return visit.attempt == 1 ? Kind::kFirstRobots : Kind::kRobots;
+}
+
+void Dispatcher::Prepare(uint64_t id) {
+  const Visit& visit = *visits_.at(id);
+  const auto due = politeness_.NotYet(FactsOf(visit, hosts_.at(visit.host_key)),
+                                      KindOf(visit));
+  if (!due) {
+    WaitForName(id);
+  } else if (IsGivenUp(visit)) {
+    Fail(id, item::FetchOutcome::kHostDead, "");
+  } else if (*due > clock_.Now() + parts_.settings.politeness.park_after) {
+    Park(id, *due);
+  } else {
+    AtTime(id, *due);
+  }
+}
+
+void Dispatcher::WaitForName(uint64_t id) {
+  const Visit& visit = *visits_.at(id);
+  const uint64_t host_key = visit.host_key;
+  Host& host = hosts_.at(host_key);
+  host.nameless.push_back(id);
+  ++nameless_;
+  if (host.resolving) return;
+  host.resolving = true;
+  parts_.resolver.Resolve(visit.host,
+                          [alive = std::weak_ptr<Dispatcher*>(alive_),
+                           host_key](const dns::Answer& answer) {
+                            if (const auto self = alive.lock()) {
+                              (*self)->OnAnswer(host_key, answer);
+                            }
+                          });
+}
+
+void Dispatcher::OnAnswer(uint64_t host_key, const dns::Answer& answer) {
+  Host& host = hosts_.at(host_key);
+  host.resolving = false;
+  const std::vector<uint64_t> ids = std::exchange(host.nameless, {});
+  nameless_ -= ids.size();
+  const bool found = answer.outcome == dns::Outcome::kFound;
+  // It was not asked for: that tells nothing about the name.
+  // And nothing is written down any more when the crawl has ended.
+  const bool later = answer.outcome == dns::Outcome::kOverloaded ||
+                     answer.outcome == dns::Outcome::kCancelled ||
+                     (paused_ && !found);
+  if (found) host.addresses = KeysOf(answer.addresses);
+  if (!found && !later) {
+    FailAll(ids, answer);
+    return Pump();
+  }
+  bool first = true;
+  for (const uint64_t id : ids) {
+    if (later) {
+      AtTime(id, clock_.Now() + kResolveAgain);
+      continue;
+    }
+    dns::Answer& its = visits_.at(id)->answer;
+    its = first ? answer : dns::Answer();
+    if (!first) {
+      its.outcome = answer.outcome;
+      its.source = dns::Source::kJoined;
+    }
+    first = false;
+    if (!Add(id)) {
+      const bool urgent = KindOf(*visits_.at(id)) != Kind::kPage;
+      full_.insert(urgent ? full_.begin() : full_.end(), id);
+    }
+  }
+  Pump();
+}
+
+void Dispatcher::FailAll(const std::vector<uint64_t>& ids,
+                         const dns::Answer& answer) {
+  const item::FetchOutcome outcome = OutcomeOf(answer.outcome);
+  const item::OutcomeRow& row = item::RowFor(outcome, 0);
+  Visit& first = *visits_.at(ids.front());
+  first.answer = answer;
+  first.left = NoteFailure(first, row.host);
+  for (const uint64_t id : ids) {
+    if (id != ids.front()) {
+      // The host was tried, this URL was not: it waits as the host does.
+      if (row.url == item::UrlStep::kRetry) {
+        Prepare(id);
+        continue;
+      }
+      dns::Answer& its = visits_.at(id)->answer;
+      its.outcome = answer.outcome;
+      its.source = dns::Source::kJoined;
+    }
+    Fail(id, outcome, Explain(answer));
+  }
+}
+
+Waits Dispatcher::NoteFailure(const Visit& visit, item::HostStep step) {
+  if (step == item::HostStep::kNone) return {};
+  Host& host = hosts_.at(visit.host_key);
+  const politeness::HostWait wait =
+      politeness_.Failed(FactsOf(visit, host), step);
+  host.changed =
+      host.failures != wait.failures || host.overloads != wait.overloads;
+  // Before the host can be forgotten here.
+  PassOnNotes();
+  return {RoundUp(wait.left), {}, wait.failures, wait.overloads};
+}
+
+bool Dispatcher::IsGivenUp(const Visit& visit) const {
+  // Nothing is written down any more when the crawl has ended, and of a
+  // robots.txt something has to be said.
+  if (paused_ || KindOf(visit) != Kind::kPage) return false;
+  const auto most =
+      static_cast<uint64_t>(parts_.settings.politeness.give_up_after);
+  const uint32_t failures = std::max(
+      visit.failures, politeness_.Why(visit.host_key).trouble.failures);
+  return most > 0 && failures >= most;
+}
+
+void Dispatcher::Fail(uint64_t id, item::FetchOutcome outcome,
+                      std::string why) {
+  VisitPtr visit = Extract(id);
+  visit->failure = outcome;
+  visit->error = std::move(why);
+  Leave(visit->host_key);
+  const size_t downloader = next_failed_++ % load_.size();
+  parts_.start(downloader, std::move(visit));
+}
+
+}  // namespace nephila::crawl
