@@ -332,11 +332,35 @@ size_t Twin::CountedRequests() const {
       }));
 }
 
+// Requests and crashes in their order, for people.
+std::string Twin::Story() const {
+  std::multimap<MonoTime, std::string> events;
+  for (const FakeContact& contact : web_.log()) {
+    const std::string length =
+        contact.end == MonoTime::max()
+            ? "open"
+            : std::to_string(Seconds(contact.end - contact.begin));
+    events.emplace(contact.begin, contact.url + " " + length);
+  }
+  for (const Gone& gone : gone_) {
+    events.emplace(gone.when, gone.power ? "power lost" : "process ended");
+  }
+  std::string story;
+  for (const auto& [when, what] : events) {
+    story.append(std::to_string(Seconds(when.time_since_epoch())))
+        .append(" ")
+        .append(what)
+        .append("\n");
+  }
+  return story;
+}
+
 void Twin::ExpectFewRequests() const {
   if (gone_.empty()) return;
   const size_t undisturbed = UndisturbedRequests(plan_);
   EXPECT_LE(CountedRequests(), undisturbed + allowed_)
-      << "an undisturbed crawl makes " << undisturbed;
+      << "an undisturbed crawl makes " << undisturbed << "\n"
+      << Story();
 }
 
 size_t UndisturbedRequests(const TwinPlan& plan) {

@@ -104,6 +104,7 @@ class Twin {
   void ExpectAccounts(const Archived& archived) const;
   void ExpectPolite() const;
   void ExpectFewRequests() const;
+  std::string Story() const;
   bool Binds(const FakeContact& asked, MonoTime later) const;
 
   TwinPlan plan_;

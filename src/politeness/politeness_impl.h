@@ -157,6 +157,7 @@ class Politeness::Impl {
   Slots<Server> servers_;
   std::unordered_map<uint64_t, uint32_t> host_by_key_;
   ParkedHosts parked_hosts_;
+  MonoTime next_sweep_{};  // of them
   std::unordered_map<ServerKey, uint32_t, ServerKeyHash> server_by_key_;
   std::unordered_map<DomainAt, DomainHosts, DomainAtHash> domains_;
   std::unordered_map<uint64_t, LeaseInfo> leases_;
