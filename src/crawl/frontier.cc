@@ -131,11 +131,13 @@ Status Frontier::Wait() {
 Result<bool> Frontier::RunDry() {
   // Hosts that politeness may forget then make room for others, without which
   // no URL may come that a pass would be for.
+  bool will_come = false;
   if (!notes_.empty() && !notes_.back().place) {
-    NEPHILA_RETURN_IF_ERROR(robots_->RunDryForNotes());
+    NEPHILA_TRY(will_come, robots_->RunDryForNotes());
   }
-  if (wanted_ == 0) return false;
-  NEPHILA_TRY(bool will_come, robots_->RunDry());
+  if (wanted_ == 0) return will_come;
+  NEPHILA_TRY(const bool of_robots, robots_->RunDry());
+  will_come = will_come || of_robots;
   if (budget_ != nullptr) {
     NEPHILA_TRY(const bool of_budget, budget_->RunDry());
     NEPHILA_TRY(const bool of_reputation, reputation_->RunDry());

@@ -308,7 +308,7 @@ Status RobotsStage::NoteHost(std::string_view origin, WallTime not_before,
 
 bool RobotsStage::IsNoted() const { return impl_->IsNoted(); }
 
-Status RobotsStage::RunDryForNotes() { return impl_->RunDryForNotes(); }
+Result<bool> RobotsStage::RunDryForNotes() { return impl_->RunDryForNotes(); }
 
 Result<bool> RobotsStage::RunDry() { return impl_->RunDry(); }
 

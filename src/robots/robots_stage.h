@@ -192,8 +192,8 @@ class RobotsStage {
 
   // Whether all that NoteHost and RobotsEnded said until now is in records.
   bool IsNoted() const;
-  // As RunDry, for that: passes of it bring no URL.
-  Status RunDryForNotes();
+  // As RunDry, for that: whether a pass is on that brings it, if no URL.
+  Result<bool> RunDryForNotes();
 
   // The stage behind has run dry. Returns whether something will come without
   // new URLs, ends of requests or the time of parked URLs.

@@ -440,10 +440,8 @@ bool RobotsStage::Impl::IsNoted() const {
   return queues_->Kept(kChangesQueue) == 0 && cache_->IsIdle();
 }
 
-Status RobotsStage::Impl::RunDryForNotes() {
-  NEPHILA_TRY(const bool is_on, cache_->FlushIfCheap());
-  static_cast<void>(is_on);
-  return {};
+Result<bool> RobotsStage::Impl::RunDryForNotes() {
+  return cache_->FlushIfCheap();
 }
 
 Result<bool> RobotsStage::Impl::RunDry() {

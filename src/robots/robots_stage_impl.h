@@ -55,7 +55,7 @@ class RobotsStage::Impl {
   Status RobotsEnded(const RobotsEnd& end);
   Status NoteHost(std::string_view origin, const HostNote& note);
   bool IsNoted() const;
-  Status RunDryForNotes();
+  Result<bool> RunDryForNotes();
   Result<bool> RunDry();
   Status Flush() { return cache_->Flush(); }
   Status Wait() { return cache_->Wait(); }
