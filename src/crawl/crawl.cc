@@ -22,8 +22,9 @@ constexpr milliseconds kLongestTurn{100};
 // Seeds that are in memory before the frontier takes them.
 constexpr size_t kSeedsAtOnce = 1000;
 
-size_t ThreadsFor(const config::CrawlSettings& settings) {
+size_t ThreadsFor(const config::CrawlSettings& settings, bool one_thread) {
   if (settings.threads > 0) return static_cast<size_t>(settings.threads);
+  if (one_thread) return 1;
   return std::max<size_t>(std::thread::hardware_concurrency() / 2, 1);
 }
 
@@ -94,7 +95,7 @@ Status Crawl::OpenStages(const job::Manifest* manifest, uint64_t from) {
   NEPHILA_TRY(dispatcher_thread_, LoopThread::Make(parts_.clock, shared));
   NEPHILA_TRY(auto ends, KnownEnds(from));
   const size_t downloaders =
-      std::max({parts_.one_thread ? 1 : ThreadsFor(parts_.settings.crawl),
+      std::max({ThreadsFor(parts_.settings.crawl, parts_.one_thread),
                 positions.size(), ends.size()});
   ends.resize(downloaders);
   // The last slot is for the replay.
@@ -187,6 +188,8 @@ Status Crawl::MakeDownloader(size_t number,
   // What no entry names has not happened.
   options.keep = position ? position->archive : store::Position{};
   if (known_end) options.keep = std::max(*options.keep, *known_end);
+  // And only of the open file it can be cut.
+  options.before_finish = [this] { return journal_->Sync(); };
   NEPHILA_TRY(thread.store, store::Store::OpenAt(parts_.fs, parts_.clock,
                                                  std::move(options), position));
   Downloader::Parts parts{loop,           *thread.fetcher, parts_.web.limits(),

@@ -37,6 +37,12 @@ Status Crawl::OpenJob() {
   std::optional<job::Manifest> manifest;
   if (manifests_->newest_number() > 0) {
     NEPHILA_TRY(manifest, manifests_->Newest());
+    if (manifest->number != manifests_->newest_number()) {
+      return Unexpected(Error{
+          ErrorCode::kIo, parts_.folder.Path(job::kManifestsDir) +
+                              ": the newest manifest could be read once, and "
+                              "then not: Input/output error"});
+    }
     next_manifest_ = manifest->number + 1;
   } else if (!parts_.folder.is_new()) {
     // Stopped before its first checkpoint: all stages are made anew.

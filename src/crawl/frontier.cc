@@ -80,8 +80,9 @@ void Frontier::TakeNoted(
   if (notes_.empty()) return;
   const uint64_t passes = robots_->stats().cache.passes;
   // In the order in which they came, which is that of passes and places.
+  const bool all_are_in = robots_->IsNoted();
   for (PendingNote& note : notes_) {
-    if (note.pass > passes) break;
+    if (note.pass > passes && !all_are_in) break;
     if (!note.place) note.place = queues_->NextAppend(kReadyQueue);
   }
   while (!notes_.empty() && notes_.front().place &&
@@ -128,8 +129,15 @@ Status Frontier::Wait() {
 }
 
 Result<bool> Frontier::RunDry() {
-  if (wanted_ == 0) return false;
-  NEPHILA_TRY(bool will_come, robots_->RunDry());
+  // Hosts that politeness may forget then make room for others, without which
+  // no URL may come that a pass would be for.
+  bool will_come = false;
+  if (!notes_.empty() && !notes_.back().place) {
+    NEPHILA_TRY(will_come, robots_->RunDryForNotes());
+  }
+  if (wanted_ == 0) return will_come;
+  NEPHILA_TRY(const bool of_robots, robots_->RunDry());
+  will_come = will_come || of_robots;
   if (budget_ != nullptr) {
     NEPHILA_TRY(const bool of_budget, budget_->RunDry());
     NEPHILA_TRY(const bool of_reputation, reputation_->RunDry());

@@ -14,6 +14,7 @@ namespace nephila::job {
 namespace {
 
 constexpr std::string_view kPrefix = "manifest-";
+constexpr std::string_view kDamagedSuffix = ".damaged";
 constexpr std::string_view kAsideSuffix = ".tmp";
 constexpr std::string_view kReserveName = "reserve";
 constexpr std::string_view kMagic = "nephila manifest";
@@ -169,6 +170,10 @@ Result<std::unique_ptr<ManifestFolder>> ManifestFolder::Open(
   NEPHILA_TRY(StoredManifests stored,
               ReadManifests(fs, folder->dir_, options.salt));
   folder->damaged_ = std::move(stored.damaged);
+  if (!folder->damaged_.empty()) {
+    NEPHILA_RETURN_IF_ERROR(
+        folder->SetAside(stored.newest ? stored.newest->number : 0));
+  }
   if (stored.newest) {
     folder->newest_ = stored.newest->number;
     // Who wrote it may have died before it was durable.
@@ -180,6 +185,20 @@ Result<std::unique_ptr<ManifestFolder>> ManifestFolder::Open(
   if (stored.before) folder->before_ = stored.before->number;
   NEPHILA_RETURN_IF_ERROR(folder->reserve_.Hold(options.reserve_bytes));
   return folder;
+}
+
+// Whoever opens the job by an older manifest frees what only a newer one
+// names, so that one must not come back, as it might if a bad disk reads it
+// well the next time.
+Status ManifestFolder::SetAside(uint64_t newest) {
+  NEPHILA_TRY(const std::vector<uint64_t> numbers,
+              ListCommitFiles(fs_, dir_, kPrefix));
+  for (const uint64_t number : numbers) {
+    if (number <= newest) continue;
+    NEPHILA_RETURN_IF_ERROR(
+        fs_.Rename(Path(number), Path(number) + std::string(kDamagedSuffix)));
+  }
+  return fs_.SyncDir(dir_);
 }
 
 Status ManifestFolder::Write(const Manifest& manifest) {

@@ -306,6 +306,10 @@ Status RobotsStage::NoteHost(std::string_view origin, WallTime not_before,
       origin, HostNote{MillisecondsOf(not_before), failures, overloads});
 }
 
+bool RobotsStage::IsNoted() const { return impl_->IsNoted(); }
+
+Result<bool> RobotsStage::RunDryForNotes() { return impl_->RunDryForNotes(); }
+
 Result<bool> RobotsStage::RunDry() { return impl_->RunDry(); }
 
 Status RobotsStage::Flush() { return impl_->Flush(); }

@@ -190,6 +190,11 @@ class RobotsStage {
   Status NoteHost(std::string_view origin, WallTime not_before,
                   uint32_t failures, uint32_t overloads);
 
+  // Whether all that NoteHost and RobotsEnded said until now is in records.
+  bool IsNoted() const;
+  // As RunDry, for that: whether a pass is on that brings it, if no URL.
+  Result<bool> RunDryForNotes();
+
   // The stage behind has run dry. Returns whether something will come without
   // new URLs, ends of requests or the time of parked URLs.
   Result<bool> RunDry();

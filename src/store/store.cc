@@ -63,6 +63,7 @@ Result<WarcWriterOptions> WriterOptions(const StoreOptions& options) {
   writer.old_folders = options.old_folders;
   writer.floor_bytes = options.floor_bytes;
   writer.margin_bytes = options.margin_bytes;
+  writer.before_finish = options.before_finish;
   writer.prefix = settings.prefix;
   writer.host = settings.hostname;
   writer.digest = DigestOfSettings(settings);

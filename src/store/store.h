@@ -17,6 +17,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -57,6 +58,8 @@ struct StoreOptions {
   // The end of the last unit that anybody knows of: what stands behind it is
   // cut, and so are its lines in the log. Nothing: all that is whole is kept.
   std::optional<Position> keep = std::nullopt;
+  // Called before a file is finished (warc_writer.h); may be null.
+  std::function<Status()> before_finish = nullptr;
 };
 
 // What a checkpoint notes.

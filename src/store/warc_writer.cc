@@ -285,6 +285,7 @@ Status WarcWriter::RotateIfDue() {
 Status WarcWriter::FinishFile() {
   if (broken_) return Unexpected(*broken_);
   if (file_ == nullptr) return {};
+  if (options_.before_finish) NEPHILA_RETURN_IF_ERROR(options_.before_finish());
   NEPHILA_RETURN_IF_ERROR(Sync());
   NEPHILA_RETURN_IF_ERROR(Publish({folder_, name_}, index_));
   file_.reset();

@@ -28,6 +28,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -75,6 +76,10 @@ struct WarcWriterOptions {
   uint64_t seed = 0;
   // What warcinfo says, in this order; "format" and "conformsTo" are added.
   std::vector<std::pair<std::string, std::string>> info;
+  // Called before a file is finished, which nothing is cut from any more:
+  // makes durable what says of each unit in it that it belongs there. May be
+  // null.
+  std::function<Status()> before_finish = nullptr;
 };
 
 // A record that is to be written. The header has all but WARC-Warcinfo-ID and
