@@ -86,6 +86,10 @@ class Crawl {
   // The second time nothing is waited for.
   void Stop() { stops_.fetch_add(1); }
 
+  // How far each stream of the archive was when the manifest was made.
+  static Result<std::vector<store::StorePosition>> StreamPositions(
+      const job::Manifest* manifest);
+
   CrawlStatus status() const;
   const Frontier& frontier() const { return *frontier_; }
 
@@ -121,9 +125,6 @@ class Crawl {
   explicit Crawl(const Parts& parts);
   Status OpenJob();
   Status ClearStages();
-  // Of each stream of the archive.
-  static Result<std::vector<store::StorePosition>> StreamPositions(
-      const job::Manifest* manifest);
   Status OpenStages(const job::Manifest* manifest, uint64_t from);
   Status MakeDispatcher(const job::Manifest* manifest);
   Status MakeDownloader(size_t number,
