@@ -10,6 +10,7 @@
 #include "crawl/archived_page.h"
 #include "store/archive_index.h"
 #include "store/archive_name.h"
+#include "store/archive_scan.h"
 #include "store/verify.h"
 
 namespace nephila::check {
@@ -142,10 +143,8 @@ void ArchiveCheck::CheckFile(const Stream& stream, const ArchiveFile& file) {
   const std::string index = store::IndexPathOf(file.path);
   const auto say = [&](const store::Finding& finding) {
     if (finding.severity != store::Severity::kError) return;
-    const bool is_of_index = finding.what.starts_with(index);
     const bool is_behind =
-        file.open && !is_of_index &&
-        store::Position{file.serial, finding.offset} >= position;
+        file.open && store::Position{file.serial, finding.offset} >= position;
     if (is_behind) {
       findings_.Note(file.path, finding.offset,
                      finding.what +
@@ -154,11 +153,11 @@ void ArchiveCheck::CheckFile(const Stream& stream, const ArchiveFile& file) {
       return;
     }
     is_damaged_ = true;
-    findings_.Report(is_of_index ? index : file.path,
-                     is_of_index ? std::nullopt : std::optional(finding.offset),
-                     finding.what);
+    findings_.Report(file.path, finding.offset, finding.what);
   };
-  const auto report = store::VerifyArchive(parts_.fs, file.path, {}, say);
+  store::VerifyOptions options;
+  options.index = false;  // a finished one has to be exact: CheckIndex
+  const auto report = store::VerifyArchive(parts_.fs, file.path, options, say);
   if (!report.has_value()) {
     is_damaged_ = true;
     findings_.Report(file.path, std::nullopt, report.error().message);
@@ -166,12 +165,31 @@ void ArchiveCheck::CheckFile(const Stream& stream, const ArchiveFile& file) {
   }
   records_ += report->records;
   digests_ += report->digests;
-  if (report->has_index) {
-    files_.insert(index);
-    ++indexes_;
-  } else if (!file.open) {
+  files_.insert(index);
+  if (!file.open) CheckIndex(file, index);
+}
+
+// Byte by byte what the archive gives: so each line leads to its record, and
+// each record that has a line to that.
+void ArchiveCheck::CheckIndex(const ArchiveFile& file,
+                              const std::string& index) {
+  const auto exists = parts_.fs.Exists(index);
+  if (!exists.has_value() || !*exists) {
     findings_.Report(index, std::nullopt,
                      "missing: a finished archive has its index");
+    return;
+  }
+  ++indexes_;
+  const auto scan = store::ScanArchive(parts_.fs, file.path,
+                                       std::string(store::BaseName(file.path)));
+  // Damage of the archive itself has been named.
+  if (!scan.has_value() || !scan->damage.empty()) return;
+  const auto difference = scan->index.FirstDifference(parts_.fs, index);
+  if (!difference.has_value()) {
+    findings_.Report(index, std::nullopt, difference.error().message);
+  } else if (*difference) {
+    findings_.Report(index, **difference,
+                     "differs from here on from what the archive gives");
   }
 }
 

@@ -68,6 +68,7 @@ class ArchiveCheck {
   bool ListStreams();
   void CheckStream(Stream* stream);
   void CheckFile(const Stream& stream, const ArchiveFile& file);
+  void CheckIndex(const ArchiveFile& file, const std::string& index);
   void CheckSerials(const Stream& stream);
   void WalkUnits(Stream* stream, const ArchiveFile& file);
   void TakeEntries(Stream* stream);

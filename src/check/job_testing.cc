@@ -64,8 +64,7 @@ void PutWeb(crawl::FakeWeb* web) {
   web->Put("http://b.com/robots.txt", FakeText(LongRules()));
   web->Put("http://a.com/", FakePage(Links({"/1", "/2", "/no", "//b.com/"})));
   web->Put("http://a.com/1", FakePage(Links({"/3", "/old", "/busy", "/self"})));
-  web->Put("http://a.com/2",
-           FakePage(Links({"/1", "/gone", "//c.com/x"})));
+  web->Put("http://a.com/2", FakePage(Links({"/1", "/gone", "//c.com/x"})));
   web->Put("http://a.com/3", FakePage(Links({"/4"})));
   web->Put("http://a.com/4", FakePage(Links({"/", "/3"})));
   web->Put("http://a.com/old", FakeRedirect("http://b.com/new"));

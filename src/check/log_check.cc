@@ -116,33 +116,42 @@ void LogCheck::Match(const store::Unit& unit, const std::string& archive) {
     return line.url == url && line.begin == begin;
   };
   Fill(1);
-  if (ahead_.empty()) {
+  if (ahead_.empty() || !is_it(ahead_.front())) Fill(kLookAhead);
+  const auto found = std::find_if(ahead_.begin(), ahead_.end(), is_it);
+  if (found == ahead_.end()) {
     ++counts_.without_line;
+    left_.push_back(
+        {url, begin, fmt::format("at offset {} of {}", unit.offset, archive)});
+    if (left_.size() > kLookAhead) left_.pop_front();
     return;
   }
-  if (!is_it(ahead_.front())) {
-    Fill(kLookAhead);
-    const auto found = std::find_if(ahead_.begin(), ahead_.end(), is_it);
-    if (found == ahead_.end()) {
-      // One of the two it is known by is another: it is the line, and wrong.
-      const Line& line = ahead_.front();
-      if (line.url == url || line.begin == begin) {
-        Damaged(line.offset,
-                fmt::format("says {} {}, and the record at offset {} of {} is "
-                            "{} {}",
-                            line.begin, line.url, unit.offset, archive, begin,
-                            url));
-        ahead_.pop_front();
-        return;
-      }
-      ++counts_.without_line;
-      return;
-    }
-    counts_.without_unit += static_cast<uint64_t>(found - ahead_.begin());
-    ahead_.erase(ahead_.begin(), found);
+  const auto passed = found - ahead_.begin();
+  for (auto i = 0; i < passed; ++i) {
+    PassOver(ahead_.front());
+    ahead_.pop_front();
   }
   Compare(ahead_.front(), unit, archive);
   ahead_.pop_front();
+}
+
+void LogCheck::PassOver(const Line& line) {
+  const auto is_name = [](std::string_view url) {
+    return url.starts_with("dns:");
+  };
+  const auto found =
+      std::find_if(left_.begin(), left_.end(), [&](const Left& unit) {
+        return is_name(unit.url) == is_name(line.url) &&
+               (unit.url == line.url || unit.begin == line.begin);
+      });
+  if (found == left_.end()) {
+    ++counts_.without_unit;
+    return;
+  }
+  --counts_.without_line;
+  Damaged(line.offset,
+          fmt::format("says {} {}, and the record {} is {} {}", line.begin,
+                      line.url, found->place, found->begin, found->url));
+  left_.erase(found);
 }
 
 void LogCheck::Compare(const Line& line, const store::Unit& unit,
@@ -170,7 +179,7 @@ void LogCheck::Compare(const Line& line, const store::Unit& unit,
 
 void LogCheck::Finish() {
   do {
-    counts_.without_unit += ahead_.size();
+    for (const Line& line : ahead_) PassOver(line);
     ahead_.clear();
     Fill(kLookAhead);
   } while (!ahead_.empty());

@@ -1,10 +1,10 @@
 // LogCheck: whether a crawl.log and the units of its stream tell the same: both
 // have one order, so they are walked side by side.
 //
-// A line that differs from its unit is damage. A unit without a line, and a
-// line without a unit, are what a crash can leave (docs/formats/crawl-log.md),
-// and are counted. After one, the next match is looked for within
-// kLookAhead lines.
+// A unit without a line, and a line without a unit, are what a crash can leave
+// (docs/formats/crawl-log.md), and are counted; the next match is looked for
+// within kLookAhead lines. A line and a unit that are both left, and have URL
+// or time in common, are one that differs: damage.
 //   In: units in order.   Out: damages; counts.   Threads: one.
 //   Memory: kLookAhead lines, and 8 bytes for each failed attempt since
 //   `failures_since`.   Cost: one pass over the log.
@@ -73,6 +73,8 @@ class LogCheck {
   void Fill(size_t count);
   void TakeLine(const std::string& text, uint64_t offset);
   void Damaged(uint64_t offset, std::string what);
+  // A line that no unit came for.
+  void PassOver(const Line& line);
   void Compare(const Line& line, const store::Unit& unit,
                const std::string& archive);
 
@@ -86,6 +88,13 @@ class LogCheck {
   uint64_t size_ = 0;
   uint64_t offset_ = 0;  // of the next line
   std::deque<Line> ahead_;
+  // Units that no line was found for, the last kLookAhead of them.
+  struct Left {
+    std::string url;
+    std::string begin;
+    std::string place;  // for messages
+  };
+  std::deque<Left> left_;
   LogCounts counts_;
   std::unordered_multiset<uint64_t> failures_;
 };

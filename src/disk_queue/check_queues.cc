@@ -41,7 +41,7 @@ std::optional<QueueCounts> QueueCheck::Check(uint64_t generation,
                                              const RecordSink& record) {
   const std::string log = LogPath(fs_, dir_, generation);
   auto loaded = LoadSet(fs_, dir_, generation);
-  if (log != dir_) files_.insert(log);
+  NoteLogs(generation);
   if (!loaded.has_value()) {
     sink_({log, std::nullopt, loaded.error().message});
     return std::nullopt;
@@ -69,6 +69,16 @@ std::optional<QueueCounts> QueueCheck::Check(uint64_t generation,
   }
   if (newest_.queues.empty()) newest_ = std::move(loaded->state);
   return counts;
+}
+
+// Those with earlier commits stay until nobody can ask for them.
+void QueueCheck::NoteLogs(uint64_t generation) {
+  const auto entries = fs_.List(dir_);
+  if (!entries.has_value()) return;
+  for (const DirEntry& entry : *entries) {
+    const auto first = LogGeneration(entry.name);
+    if (first && *first <= generation) files_.insert(dir_ + "/" + entry.name);
+  }
 }
 
 void QueueCheck::CheckQueue(const LoadedSet& loaded, uint64_t id,

@@ -45,6 +45,7 @@ class QueueCheck {
   const std::set<std::string>& files() const { return files_; }
 
  private:
+  void NoteLogs(uint64_t generation);
   void CheckQueue(const LoadedSet& loaded, uint64_t id, const QueueState& queue,
                   const RecordSink& record);
 

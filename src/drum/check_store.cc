@@ -69,13 +69,14 @@ std::optional<StoreCounts> StoreCheck::Check(uint64_t generation,
   }
   NoteNames(*state);
   StoreCounts counts;
+  is_all_read_ = true;
   for (const RunInfo& info : state->runs) CheckRun(*state, info, &counts);
   counts.records += state->memory->records();
   for (const BatchState& batch : state->batches) {
     CheckBatch(*state, batch, aux, &counts);
   }
   const StoreCounters& said = state->counters;
-  if (state->header.only && GivesResult(*state->header.only) &&
+  if (is_all_read_ && state->header.only && GivesResult(*state->header.only) &&
       said.tuples_added - said.results_delivered != counts.results) {
     Report(
         journal, std::nullopt,
@@ -136,7 +137,10 @@ void StoreCheck::CheckRun(const StoreState& state, const RunInfo& info,
 void StoreCheck::CheckBatch(const StoreState& state, const BatchState& batch,
                             const AuxSink& aux, StoreCounts* counts) {
   // A later generation has all of it, and more.
-  if (!checked_.insert(batch.number).second) return;
+  if (!checked_.insert(batch.number).second) {
+    is_all_read_ = false;
+    return;
+  }
   const uint64_t in_buckets = CheckBuckets(state, batch, counts);
   const uint64_t in_log = CheckAux(state, batch, aux, counts);
   const std::string journal = dir_ + "/" + state.journal;

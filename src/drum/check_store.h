@@ -77,6 +77,7 @@ class StoreCheck {
   const DamageSink sink_;
   std::set<std::string> files_;
   std::set<uint64_t> checked_;  // numbers of files
+  bool is_all_read_ = true;     // of the batches of this generation
   IoCounts io_;
   BlockBuffer buffer_;
   Decompressor decompressor_;

@@ -94,8 +94,7 @@ Status PolitenessCheck::Line(std::string_view line) {
 }
 
 Status PolitenessCheck::Finish() {
-  return nginx_.TakeAll(
-      [this](const LogEvent& event) { return Event(event); });
+  return nginx_.TakeAll([this](const LogEvent& event) { return Event(event); });
 }
 
 Status PolitenessCheck::Event(const LogEvent& event) {
@@ -105,8 +104,7 @@ Status PolitenessCheck::Event(const LogEvent& event) {
     case LogEvent::Kind::kAccept:
       return Accepted(event.time_us, event.connection, event.address);
     case LogEvent::Kind::kRequest:
-      return Requested(event.time_us, event.connection, event.host,
-                       event.path);
+      return Requested(event.time_us, event.connection, event.host, event.path);
     case LogEvent::Kind::kEnd:
       return Ended(event.time_us, event.connection, event.status,
                    /*kept=*/true);

@@ -46,7 +46,6 @@ Result<std::unique_ptr<UnitReader>> UnitReader::Open(FileSystem& fs,
 
 Result<bool> UnitReader::Next(Unit* unit) {
   *unit = {};
-  robots_.clear();
   bool begun = false;
   while (true) {
     NEPHILA_TRY(const ReadState state, reader_->Next());
@@ -84,6 +83,9 @@ Result<bool> UnitReader::TakeRecord(Unit* unit, bool* is_over) {
       unit->url = reader_->header().target_uri();
       unit->date = reader_->header().date();
     }
+    if (type == RecordType::kWarcinfo) {
+      NEPHILA_TRY(unit->info, ReadFields());
+    }
     NEPHILA_TRY(state, reader_->Finish());
     if (alone && state == ReadState::kRecord) {
       *is_over = true;
@@ -100,15 +102,9 @@ Result<ReadState> UnitReader::TakeResponse(Unit* unit) {
   unit->date = header.date();
   unit->revisit = header.type() == RecordType::kRevisit;
   unit->payload_digest = header.payload_digest();
-  const bool keep = keep_robots_ && unit->url.ends_with("/robots.txt");
   HttpBlock http(HttpKind::kResponse);
   uint64_t payload = 0;
-  const auto take = [&](std::string_view piece) {
-    payload += piece.size();
-    if (keep && robots_.size() < kMostRobots) {
-      robots_.append(piece.substr(0, kMostRobots - robots_.size()));
-    }
-  };
+  const auto take = [&](std::string_view piece) { payload += piece.size(); };
   while (true) {
     NEPHILA_TRY(const std::string_view piece, reader_->ReadBlock());
     if (piece.empty()) break;
@@ -123,13 +119,18 @@ Result<ReadState> UnitReader::TakeResponse(Unit* unit) {
   return reader_->Finish();
 }
 
-Result<ReadState> UnitReader::TakeMetadata(Unit* unit) {
+Result<std::string> UnitReader::ReadFields() {
   std::string block;
   while (block.size() < kMostMetadata) {
     NEPHILA_TRY(const std::string_view piece, reader_->ReadBlock());
     if (piece.empty()) break;
     block.append(piece);
   }
+  return block;
+}
+
+Result<ReadState> UnitReader::TakeMetadata(Unit* unit) {
+  NEPHILA_TRY(const std::string block, ReadFields());
   TakeFields(block, unit);
   return reader_->Finish();
 }

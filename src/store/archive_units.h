@@ -34,6 +34,8 @@ struct Unit {
   uint64_t end = 0;
   std::string url;
   std::string date;  // WARC-Date: when it was begun, in microseconds
+  std::string
+      info;  // kInfo: the fields of the warcinfo, lines of "name: value"
   // kFetch.
   bool revisit = false;
   int status = 0;                         // 0: the block has no head of HTTP
@@ -52,15 +54,9 @@ class UnitReader {
   static Result<std::unique_ptr<UnitReader>> Open(FileSystem& fs,
                                                   const std::string& path);
 
-  // With `keep_robots` the payload of each robots.txt is kept.
-  void set_keep_robots(bool keep) { keep_robots_ = keep; }
-
   // The next one into *unit; false behind the last. An Error is one of the
   // disk.
   Result<bool> Next(Unit* unit);
-  // Of the unit that Next gave, at most kMostRobots of it.
-  static constexpr size_t kMostRobots = size_t{1} << 20;
-  const std::string& robots() const { return robots_; }
 
  private:
   explicit UnitReader(std::unique_ptr<WarcReader> reader)
@@ -70,10 +66,9 @@ class UnitReader {
   Result<bool> TakeRecord(Unit* unit, bool* is_over);
   Result<ReadState> TakeResponse(Unit* unit);
   Result<ReadState> TakeMetadata(Unit* unit);
+  Result<std::string> ReadFields();
 
   std::unique_ptr<WarcReader> reader_;
-  bool keep_robots_ = false;
-  std::string robots_;
 };
 
 }  // namespace nephila::store
