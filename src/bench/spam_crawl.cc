@@ -4,11 +4,13 @@
 #include <bit>
 #include <cmath>
 #include <deque>
+#include <optional>
 #include <utility>
 
 #include "base/clock.h"
 #include "base/workers.h"
 #include "budget/budget.h"
+#include "crawl/fresh_links.h"
 #include "drum/drum.h"
 #include "item/admission.h"
 #include "reputation/reputation.h"
@@ -94,8 +96,10 @@ class Budgeted final : public CrawlFrontier {
     budget_options.degree_changed = [this](uint64_t before, uint64_t after) {
       reputation_->DegreeChanged(before, after);
     };
+    budget_options.may_leave = [this] { return fresh_links_->AreIn(); };
     NEPHILA_TRY(budget_, budget::Budget::Create(context, dir + "/budget",
                                                 budget_options));
+    fresh_links_.emplace(*seen_, *reputation_, *budget_);
     return {};
   }
 
@@ -118,7 +122,7 @@ class Budgeted final : public CrawlFrontier {
 
   Result<std::vector<SpamPage>> Take(size_t max_pages) override {
     std::vector<SpamPage> pages;
-    for (;;) {
+    for (bool was_idle = false;;) {
       NEPHILA_TRY(const size_t moved, Pump());
       NEPHILA_TRY(const size_t taken,
                   budget_->Take(max_pages, [&](const budget::BudgetedUrl& url) {
@@ -128,7 +132,9 @@ class Budgeted final : public CrawlFrontier {
                     }
                   }));
       if (taken > 0) return pages;
-      if (moved > 0) continue;
+      // Or a pass was begun that the next round brings on.
+      if (moved > 0 || !std::exchange(was_idle, true)) continue;
+      was_idle = false;
       if (seen_->IsEmpty() && reputation_->IsEmpty() && budget_->IsEmpty()) {
         return pages;
       }
@@ -202,6 +208,7 @@ class Budgeted final : public CrawlFrontier {
   std::unique_ptr<seen::Seen> seen_;
   std::unique_ptr<reputation::Reputation> reputation_;
   std::unique_ptr<budget::Budget> budget_;
+  std::optional<crawl::FreshLinks> fresh_links_;  // as in the frontier
   uint64_t dry_turns_ = 0;
 };
 

@@ -6,7 +6,6 @@
 
 #include "base/bytes.h"
 #include "base/check.h"
-#include "drum/stage_access.h"
 #include "item/saved_totals.h"
 #include "item/stage_commit.h"
 #include "item/url_record.h"
@@ -308,6 +307,10 @@ Status Budget::Advance() {
     NEPHILA_RETURN_IF_ERROR(EndSplitIfOver());
     // An idle crawl does not spin.
     if (in_queues_ == 0 && in_failed_ == 0 && rounds_.split_left() == 0) break;
+    if (queue_had_urls_ && options_.may_leave) {
+      NEPHILA_TRY(const bool may_leave, options_.may_leave());
+      if (!may_leave) break;
+    }
     if (!Rounds::MayPass(rounds_.current(), PassIsOn(), pass_begun_at_)) break;
     if (rounds_.AtRoundEnd() && in_failed_ > 0) {
       rounds_.BeginSplit(static_cast<uint64_t>(options_.settings.max_queues));

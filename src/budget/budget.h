@@ -38,6 +38,7 @@
 #include "config/settings.h"
 #include "disk_queue/queue_set.h"
 #include "drum/drum.h"
+#include "drum/stage_access.h"
 #include "item/admission.h"
 #include "url/keys.h"
 
@@ -57,6 +58,10 @@ struct BudgetOptions {
   std::function<std::string()> function;
   // A domain's in-degree was changed. Called by Step; may be null.
   std::function<void(uint64_t before, uint64_t after)> degree_changed = nullptr;
+  // A queue that had URLs is read to its end, and others wait in later ones or
+  // in Q_F: whether to go on, now. Asked by Step and Take, again and again
+  // until it says yes; may be null.
+  std::function<Result<bool>()> may_leave = nullptr;
 };
 
 struct BudgetedUrl {
@@ -112,6 +117,9 @@ class Budget {
   Result<bool> RunDry();
   // All that was added until now will get its queue.
   Status Flush() { return drum_->Flush(); }
+  // The same soon, while passes are cheap; whether it has.
+  Status BeginFresh() { return fresh_.Begin(*drum_); }
+  bool IsFresh() const { return placed_.empty() && fresh_.IsOver(*drum_); }
   // With workers that have threads: until a step has something to do.
   Status Wait() { return drum_->Wait(); }
   // Nothing is held.
@@ -161,6 +169,7 @@ class Budget {
   const drum::DrumContext context_;
   const BudgetOptions options_;
   std::unique_ptr<drum::Drum> drum_;
+  drum::FreshPass fresh_;
   std::unique_ptr<disk_queue::QueueSet> queues_;
   Rounds rounds_;
 

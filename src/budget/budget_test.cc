@@ -147,6 +147,45 @@ TEST_F(BudgetTest, AnIdleCrawlDoesNotSpin) {
   }
 }
 
+TEST_F(BudgetTest, AQueueIsLeftWhenItsOwnerSaysSo) {
+  BudgetOptions options = SmallOptions(4, 4);
+  int asked = 0;
+  bool may_leave = false;
+  options.may_leave = [&]() -> Result<bool> {
+    ++asked;
+    return may_leave;
+  };
+  Create(options);
+  AddMany(1, 5);  // three in a queue, two in the next
+  Settle();
+  EXPECT_EQ(Take(100).size(), 3U);
+  EXPECT_GT(asked, 0);
+  const uint64_t current = budget_->stats().current;
+  EXPECT_TRUE(Take(100).empty());
+  // What comes now goes to the queue behind, and is not too late for it.
+  Add({2, 0, 0});
+  Settle();
+  EXPECT_EQ(budget_->stats().current, current);
+  may_leave = true;
+  EXPECT_EQ(Take(100).size(), 3U);
+  EXPECT_GT(budget_->stats().current, current);
+}
+
+TEST_F(BudgetTest, NobodyIsAskedWhereNothingWaits) {
+  BudgetOptions options = SmallOptions(2, 4);
+  int asked = 0;
+  options.may_leave = [&]() -> Result<bool> {
+    ++asked;
+    return true;
+  };
+  Create(options);
+  AddMany(1, 3);
+  Settle();
+  EXPECT_EQ(Take(100).size(), 3U);
+  EXPECT_TRUE(Take(100).empty());
+  EXPECT_EQ(asked, 0);
+}
+
 TEST_F(BudgetTest, WithoutUrlsLeftOverTheQueuesDoNotDouble) {
   Create(SmallOptions(2, 64));
   for (uint64_t round = 0; round < 20; ++round) {

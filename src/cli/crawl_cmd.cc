@@ -217,7 +217,7 @@ Status RunCrawl(const Setup& setup, const CrawlCmdOptions& options,
       AddSeeds(options, in, crawl.get(), err, folder->is_new()));
 
   const StopOnSignal stop(crawl.get());
-  Progress progress(options.quiet, err);
+  Progress progress(options.quiet, setup.settings.crawl, err);
   const auto end = crawl->Run(
       [&](const crawl::CrawlStatus& status) { progress.Show(status); });
   progress.End();

@@ -148,7 +148,8 @@ std::vector<std::string> CrawlCmdTest::NoDelays() {
   return {"--set", "politeness.host_delay=0s",
           "--set", "politeness.host_delay_floor=0s",
           "--set", "politeness.server_delay=0s",
-          "--set", "politeness.server_delay_floor=0s"};
+          "--set", "politeness.server_delay_floor=0s",
+          "--set", "politeness.domain_delay=0s"};
 }
 
 std::vector<std::string> CrawlCmdTest::CrawlArgs(

@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
@@ -26,16 +28,60 @@ std::string Bytes(double bytes) {
   return fmt::format("{:.{}f} {}", bytes, unit == 0 ? 0 : 1, kUnits[unit]);
 }
 
+std::string Length(seconds length) {
+  const int64_t count = length.count();
+  if (count >= 86400) {
+    return fmt::format("{}d {}h", count / 86400, count % 86400 / 3600);
+  }
+  if (count >= 3600) {
+    return fmt::format("{}h {}m", count / 3600, count % 3600 / 60);
+  }
+  if (count >= 60) return fmt::format("{}m {}s", count / 60, count % 60);
+  return fmt::format("{}s", count);
+}
+
 }  // namespace
 
-Progress::Progress(bool quiet, std::ostream& err)
-    : quiet_(quiet), terminal_(isatty(STDERR_FILENO) == 1), err_(err) {}
+Progress::Progress(bool quiet, const config::CrawlSettings& limits,
+                   std::ostream& err)
+    : quiet_(quiet),
+      terminal_(isatty(STDERR_FILENO) == 1),
+      limits_(limits),
+      err_(err) {}
 
-std::string ProgressLine(const crawl::CrawlStatus& status, double rate) {
+std::optional<seconds> TimeLeft(const crawl::CrawlStatus& status, double rate,
+                                const config::CrawlSettings& limits) {
+  constexpr double kNever = 1e9;  // thirty years: no guess worth telling
+  double left = kNever;
+  const auto at_most = [&left](double length) {
+    left = std::min(left, std::max(0.0, std::ceil(length)));
+  };
+  if (limits.max_time.count() > 0) {
+    at_most(Seconds(limits.max_time - status.elapsed));
+  }
+  if (limits.max_pages > 0 && rate > 0) {
+    at_most((static_cast<double>(limits.max_pages) -
+             static_cast<double>(status.pages)) /
+            rate);
+  }
+  if (limits.max_bytes > 0 && rate > 0 && status.pages > 0) {
+    const double a_page =
+        static_cast<double>(status.bytes) / static_cast<double>(status.pages);
+    const double bytes_left = static_cast<double>(limits.max_bytes) -
+                              static_cast<double>(status.bytes);
+    if (a_page > 0) at_most(bytes_left / (a_page * rate));
+  }
+  if (left >= kNever) return std::nullopt;
+  return seconds(static_cast<int64_t>(left));
+}
+
+std::string ProgressLine(const crawl::CrawlStatus& status, double rate,
+                         std::optional<seconds> left) {
   std::string line = fmt::format(
       "{} pages, {:.1f}/s, {}; {} failed; {} in flight, {} ready, {} waiting",
       status.pages, rate, Bytes(static_cast<double>(status.bytes)),
       status.failed, status.in_flight, status.ready, status.waiting);
+  if (left) line += fmt::format(", at most {} left", Length(*left));
   return line;
 }
 
@@ -53,7 +99,9 @@ void Progress::Show(const crawl::CrawlStatus& status) {
     before_ = status.elapsed;
     pages_before_ = status.pages;
   }
-  const std::string line = ProgressLine(status, rate_);
+  const auto left =
+      status.end ? std::nullopt : TimeLeft(status, rate_, limits_);
+  const std::string line = ProgressLine(status, rate_, left);
   if (terminal_) {
     // To the end of the line, which may have been longer.
     err_ << '\r' << line << "\033[K" << std::flush;

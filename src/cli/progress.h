@@ -3,25 +3,30 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <iosfwd>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/result.h"
+#include "config/settings.h"
 #include "crawl/crawl_status.h"
 
 namespace nephila::cli {
 
 class Progress {
  public:
-  // `err` is the standard error; on a terminal if that is one.
-  Progress(bool quiet, std::ostream& err);
+  // `err` is the standard error; on a terminal if that is one. `limits` say
+  // where the crawl ends.
+  Progress(bool quiet, const config::CrawlSettings& limits, std::ostream& err);
   void Show(const crawl::CrawlStatus& status);
   void End();  // of the line
 
  private:
   const bool quiet_;
   const bool terminal_;
+  const config::CrawlSettings limits_;
   std::ostream& err_;
   std::chrono::nanoseconds next_{0};  // since the start
   std::chrono::nanoseconds before_{0};
@@ -30,8 +35,15 @@ class Progress {
   bool open_ = false;
 };
 
-// "  1 234 pages, 12.3/s, ...".
-std::string ProgressLine(const crawl::CrawlStatus& status, double rate);
+// How long until a limit ends the crawl, at so many pages a second; nothing if
+// none will, as far as can be known: how large a site is nobody can say.
+std::optional<std::chrono::seconds> TimeLeft(
+    const crawl::CrawlStatus& status, double rate,
+    const config::CrawlSettings& limits);
+
+// "1234 pages, 12.3/s, ..., at most 2m 5s left".
+std::string ProgressLine(const crawl::CrawlStatus& status, double rate,
+                         std::optional<std::chrono::seconds> left);
 
 void PrintSummary(const crawl::CrawlStatus& status, const std::string& job,
                   std::ostream& out);

@@ -117,7 +117,10 @@ Result<bool> Frontier::Absorb() {
 
 Status Frontier::Wait() {
   NEPHILA_RETURN_IF_ERROR(robots_->Wait());
-  if (budget_ != nullptr) NEPHILA_RETURN_IF_ERROR(budget_->Wait());
+  if (budget_ != nullptr) {
+    NEPHILA_RETURN_IF_ERROR(budget_->Wait());
+    NEPHILA_RETURN_IF_ERROR(reputation_->Wait());
+  }
   return seen_->Wait();
 }
 

@@ -45,6 +45,7 @@
 #include "crawl/accounts.h"
 #include "crawl/dispatcher.h"
 #include "crawl/due_slot.h"
+#include "crawl/fresh_links.h"
 #include "crawl/place_window.h"
 #include "crawl/ready_url.h"
 #include "crawl/scope.h"
@@ -218,6 +219,7 @@ class Frontier {
   std::unique_ptr<seen::Seen> seen_;
   std::unique_ptr<reputation::Reputation> reputation_;  // with budgets
   std::unique_ptr<budget::Budget> budget_;              // with budgets
+  std::optional<FreshLinks> fresh_links_;               // with budgets
   std::unique_ptr<budget::PassThrough> pass_through_;   // without
   std::unique_ptr<robots::RobotsStage> robots_;
   std::unique_ptr<disk_queue::QueueSet> queues_;  // ready, and parked

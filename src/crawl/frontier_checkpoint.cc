@@ -137,11 +137,13 @@ Status Frontier::MakeBudgets(const drum::DrumContext& context,
   budget.degree_changed = [this](uint64_t before, uint64_t after) {
     reputation_->DegreeChanged(before, after);
   };
+  budget.may_leave = [this] { return fresh_links_->AreIn(); };
   const std::string budget_dir = parts_.folder + "/budget";
   if (manifest == nullptr) {
     NEPHILA_TRY(reputation_, reputation::Reputation::Create(
                                  context, reputation_dir, reputation));
     NEPHILA_TRY(budget_, budget::Budget::Create(context, budget_dir, budget));
+    fresh_links_.emplace(*seen_, *reputation_, *budget_);
     return {};
   }
   NEPHILA_TRY(std::string_view commit, Part(*manifest, "reputation"));
@@ -150,6 +152,7 @@ Status Frontier::MakeBudgets(const drum::DrumContext& context,
   NEPHILA_TRY(commit, Part(*manifest, "budget"));
   NEPHILA_TRY(budget_,
               budget::Budget::Open(context, budget_dir, budget, commit));
+  fresh_links_.emplace(*seen_, *reputation_, *budget_);
   return {};
 }
 

@@ -24,6 +24,22 @@ inline Result<item::Admission> AddTo(Drum& drum, const Tuple& tuple) {
   return Unexpected(std::move(added).error());
 }
 
+// A pass over all that has gathered, followed until it is delivered.
+class FreshPass {
+ public:
+  // Begins one while passes are cheap; one that is on already counts as it.
+  Status Begin(Drum& drum) {
+    NEPHILA_TRY(const bool is_on, drum.FlushIfCheap());
+    until_ = drum.stats().passes + (is_on ? 1 : 0);
+    return {};
+  }
+  // Also if there was none to begin.
+  bool IsOver(const Drum& drum) const { return drum.stats().passes >= until_; }
+
+ private:
+  uint64_t until_ = 0;
+};
+
 // Drum::Deliver of a Drum with unique_only: duplicates, which come to nobody,
 // are dropped by `reason` and no longer held. Returns how many they were.
 template <typename Reason>

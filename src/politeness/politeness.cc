@@ -8,9 +8,9 @@
 namespace nephila::politeness {
 namespace {
 
-constexpr std::array<std::string_view, 7> kWaitNames = {
-    "nothing",  "host-delay", "server-delay", "server-line",
-    "transfer", "parked",     "next-take"};
+constexpr std::array<std::string_view, 8> kWaitNames = {
+    "nothing",     "host-delay", "domain-delay", "server-delay",
+    "server-line", "transfer",   "parked",       "next-take"};
 
 }  // namespace
 
@@ -53,7 +53,12 @@ Explanation Politeness::Impl::Why(uint64_t key) const {
                                             : WaitsFor::kNextTake);
   } else if (why.urls > 0) {
     why.until = std::max(now, DueOf(host));
-    why.what = why.until > now ? WaitsFor::kHost : WaitsFor::kNextTake;
+    if (why.until == now) {
+      why.what = WaitsFor::kNextTake;
+    } else {
+      why.what =
+          why.until == host.domain_turn ? WaitsFor::kDomain : WaitsFor::kHost;
+    }
   }
   return why;
 }

@@ -14,6 +14,8 @@
 //     after the contact of the last one was reported, so it holds at the server
 //     whatever the network does in between; and there is a bound on how many
 //     are in flight;
+//   - hosts of one domain take turns, if `domain_delay` says so
+//     (domain_turns.h);
 //   - after a restart every host and every address counts as contacted when
 //     the process began.
 // delays.h has the lengths.
@@ -157,6 +159,7 @@ struct HostNote {
 enum class WaitsFor : uint8_t {
   kNothing,      // it is not known here, or has no URL: nothing waits
   kHost,         // its delay
+  kDomain,       // the turn of another host of its domain
   kServerDelay,  // the delay of its address
   kServerLine,   // others at its address
   kTransfer,     // the transfer in flight

@@ -41,6 +41,7 @@ Politeness::Impl::Impl(const Clock& clock, PolitenessOptions options)
       options_(std::move(options)),
       rules_(options_.settings, options_.reference_budget),
       site_delays_(Delays(options_.settings.site_delays)),
+      domain_turns_(options_.settings.domain_delay),
       start_(clock.Now()),
       cycle_s_(Seconds(options_.settings.host_delay)),
       rate_at_(start_) {}
@@ -169,9 +170,9 @@ MonoTime Politeness::Impl::FirstRobotsDue(const Host& host) const {
 
 MonoTime Politeness::Impl::DueOf(const Host& host) const {
   if (!host.urgent.empty() && host.urgent.front().kind == Kind::kFirstRobots) {
-    return FirstRobotsDue(host);
+    return std::max(FirstRobotsDue(host), host.domain_turn);
   }
-  return host.ready_at;
+  return std::max(host.ready_at, host.domain_turn);
 }
 
 MonoTime Politeness::Impl::TurnOf(const Host& host, Kind kind,

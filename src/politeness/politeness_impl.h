@@ -20,6 +20,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "politeness/delays.h"
+#include "politeness/domain_turns.h"
 #include "politeness/politeness.h"
 #include "politeness/site_delays.h"
 #include "politeness/slots.h"
@@ -133,6 +134,8 @@ class Politeness::Impl {
   // When a host that is sent away from a long line should come again: one
   // behind the other, so that they do not come back all at once.
   MonoTime NextAwayAt(Server& server, MonoTime turn, MonoTime now) const;
+  // Whether its domain lets it: else it waits for its turn, or is sent away.
+  bool HasDomainTurn(uint32_t host, MonoTime now);
   void EnterLine(uint32_t host, MonoTime now);
   bool HeadIsDue(uint32_t server, MonoTime now);
   Lease GiveLease(uint32_t server);
@@ -145,6 +148,7 @@ class Politeness::Impl {
   const PolitenessOptions options_;
   const DelayRules rules_;
   const SiteDelays site_delays_;
+  DomainTurns domain_turns_;
   const MonoTime start_;
 
   Slots<Host> hosts_;

@@ -119,7 +119,24 @@ MonoTime Politeness::Impl::NextAwayAt(Server& server, MonoTime turn,
   return NextAway(turn, server.away_until, IntervalAt(server, now));
 }
 
+bool Politeness::Impl::HasDomainTurn(uint32_t number, MonoTime now) {
+  Host& host = hosts_[number];
+  if (host.domain_turn != MonoTime()) return true;
+  const DomainTurn turn = domain_turns_.Take(
+      host.domain, host.key, now, After(now, options_.settings.park_after));
+  if (!turn.taken) {
+    SendAway(number, turn.at);
+    Leave(number);
+    return false;
+  }
+  host.domain_turn = turn.at;
+  if (turn.at <= now) return true;
+  ScheduleHost(number);
+  return false;
+}
+
 void Politeness::Impl::EnterLine(uint32_t number, MonoTime now) {
+  if (!HasDomainTurn(number, now)) return;
   MonoTime turn{};
   const uint32_t best = BestServer(hosts_[number], now, turn);
   Server& server = servers_[best];
@@ -169,6 +186,7 @@ Lease Politeness::Impl::GiveLease(uint32_t number) {
   if (--server.line_size == 0) server.line_last = kNone;
   Item item = host.urgent.empty() ? host.pages.Pop() : host.urgent.Pop();
   host.place = Place::kFlight;
+  host.domain_turn = {};
   host.line_next = kNone;
   --waiting_;
   ++leased_;

@@ -64,6 +64,7 @@ struct Host {
   MonoTime last_end{};        // of a transfer; 0: none in this life
   MonoTime later_until{};     // due time of the last URL that was sent away
   MonoTime crawl_delay_at{};  // when its crawl delay was last said
+  MonoTime domain_turn{};     // its domain's turn that it has; 0: none
   Fifo urgent;
   Fifo pages;
   std::array<uint32_t, kMostAddresses> servers{};

@@ -31,6 +31,7 @@
 #include "config/settings.h"
 #include "drum/clock_cache.h"
 #include "drum/drum.h"
+#include "drum/stage_access.h"
 #include "item/admission.h"
 #include "reputation/degree_histogram.h"
 #include "reputation/pair_aggregator.h"
@@ -90,6 +91,10 @@ class Reputation {
   // and by this while they are cheap. Returns whether something will come.
   Result<bool> RunDry();
   Status Flush() { return drum_->Flush(); }
+  // What was added until now is to come soon, while passes are cheap; whether
+  // it has, and was taken.
+  Status BeginFresh() { return fresh_.Begin(*drum_); }
+  bool IsFresh() const { return waiting_.empty() && fresh_.IsOver(*drum_); }
   // With workers that have threads: until something is ready, or nothing will.
   Status Wait() { return drum_->Wait(); }
   bool IsEmpty() const { return account_.Totals().held == 0; }
@@ -125,6 +130,7 @@ class Reputation {
   drum::ClockCache cache_;
   uint64_t cache_hits_ = 0;
   std::unique_ptr<drum::Drum> drum_;
+  drum::FreshPass fresh_;
   std::deque<InDegree> waiting_;  // counted, and not taken yet
   std::string edge_;
   DegreeHistogram histogram_;

@@ -30,6 +30,7 @@
 #include "config/settings.h"
 #include "drum/clock_cache.h"
 #include "drum/drum.h"
+#include "drum/stage_access.h"
 #include "item/admission.h"
 #include "item/url_record.h"
 #include "seen/extension_filter.h"
@@ -85,6 +86,10 @@ class Seen {
   Result<bool> RunDry();
   // All that was added until now will come.
   Status Flush() { return drum_->Flush(); }
+  // What was added until now is to come soon, while passes are cheap; whether
+  // it has, and was taken.
+  Status BeginFresh() { return fresh_.Begin(*drum_); }
+  bool IsFresh() const { return waiting_.empty() && fresh_.IsOver(*drum_); }
   // With workers that have threads: until something is ready, or nothing will.
   Status Wait() { return drum_->Wait(); }
   // Nothing is held.
@@ -109,6 +114,7 @@ class Seen {
   std::optional<drum::ClockCache> cache_;
   uint64_t cache_hits_ = 0;
   std::unique_ptr<drum::Drum> drum_;
+  drum::FreshPass fresh_;
   std::deque<std::string> waiting_;  // new, and not taken yet
   std::string encoded_;
   StageAccount account_{"seen", kDropReasonNames};

@@ -1,0 +1,62 @@
+#include "cli/progress.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+namespace nephila::cli {
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+crawl::CrawlStatus Status() {
+  crawl::CrawlStatus status;
+  status.elapsed = seconds(30);
+  status.pages = 100;
+  status.bytes = 100'000;
+  return status;
+}
+
+TEST(ProgressTest, WithoutALimitNobodyKnowsHowLong) {
+  EXPECT_FALSE(TimeLeft(Status(), 10, {}));
+}
+
+TEST(ProgressTest, TheLimitThatComesFirstCounts) {
+  config::CrawlSettings limits;
+  limits.max_time = minutes(2);
+  EXPECT_EQ(TimeLeft(Status(), 10, limits), seconds(90));
+  limits.max_pages = 600;
+  EXPECT_EQ(TimeLeft(Status(), 10, limits), seconds(50));
+  limits.max_bytes = 200'000;
+  EXPECT_EQ(TimeLeft(Status(), 10, limits), seconds(10));
+}
+
+TEST(ProgressTest, AtNoRateOnlyTimePasses) {
+  config::CrawlSettings limits;
+  limits.max_pages = 600;
+  limits.max_bytes = 200'000;
+  EXPECT_FALSE(TimeLeft(Status(), 0, limits));
+  limits.max_time = minutes(2);
+  EXPECT_EQ(TimeLeft(Status(), 0, limits), seconds(90));
+}
+
+TEST(ProgressTest, ALimitThatIsReachedIsNotNegative) {
+  config::CrawlSettings limits;
+  limits.max_pages = 50;
+  EXPECT_EQ(TimeLeft(Status(), 10, limits), seconds(0));
+}
+
+TEST(ProgressTest, TheLineSaysWhatIsLeft) {
+  EXPECT_NE(
+      ProgressLine(Status(), 10, seconds(125)).find(", at most 2m 5s left"),
+      std::string::npos);
+  EXPECT_NE(
+      ProgressLine(Status(), 10, seconds(90'000)).find("at most 1d 1h left"),
+      std::string::npos);
+  EXPECT_EQ(ProgressLine(Status(), 10, std::nullopt).find("left"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace nephila::cli
