@@ -416,7 +416,7 @@ void ArchiveCheck::EndParts() {
       fmt::format("{} files, {} indexes, {} records ({} fetches, {} names), {} "
                   "digests, {} with their journal entry, {}",
                   files, indexes_, records_, fetches_, names_, digests_,
-                  matched_, FormatSize(bytes_)),
+                  matched_, HumanSize(bytes_)),
       of_logs);
   LogCounts sum;
   for (const Stream& stream : streams_) {

@@ -9,11 +9,14 @@
 #include <string>
 #include <vector>
 
+#include "base/bytes.h"
+#include "base/commit_file.h"
 #include "base/file_testing.h"
 #include "base/random.h"
 #include "check/job_testing.h"
 #include "job/entry.h"
 #include "job/journal.h"
+#include "job/manifest.h"
 #include "store/archive_units.h"
 
 namespace nephila::check {
@@ -277,6 +280,29 @@ TEST_P(JobCheckTest, ARecordWithoutAnEntryIsFound) {
   const std::string text = Describe(report);
   EXPECT_NE(text.find("without an entry in the journal"), std::string::npos)
       << text;
+}
+
+// The manifest is whole, and one number in it another.
+TEST_P(JobCheckTest, CountersThatDoNotAddUpAreFound) {
+  Finished();
+  job::Manifest manifest =
+      *Must(job::ReadManifests(job_.fs, "job/manifests", 7)).newest;
+  std::string& seen = manifest.parts["seen"];
+  ByteReader reader(seen);
+  ASSERT_TRUE(reader.U8().has_value());
+  ASSERT_TRUE(reader.Varint().has_value());  // the generation
+  ASSERT_LT(seen[reader.position()], 0x7F);
+  ++seen[reader.position()];  // what came in
+  std::string bytes;
+  AppendManifest(manifest, 7, bytes);
+  const std::string path =
+      "job/manifests/" + CommitFileName("manifest-", manifest.number);
+  Put(job_.fs, path, bytes);
+  const CheckReport report = job_.Check();
+  const std::string text = Describe(report);
+  EXPECT_TRUE(NamesFile(report, path)) << text;
+  EXPECT_NE(text.find("stage seen: in "), std::string::npos) << text;
+  EXPECT_NE(text.find("left stage scope"), std::string::npos) << text;
 }
 
 TEST_P(JobCheckTest, AJobThatIsInUseIsRefused) {

@@ -157,7 +157,7 @@ JournalFacts CheckJournal(FileSystem& fs, const std::string& dir,
       fmt::format("entries {} to {}: {} pages, {} robots.txt, {} seeds, {} "
                   "commands, {}",
                   facts.first, facts.next - 1, facts.pages, facts.robots,
-                  facts.seeds, facts.commands, FormatSize(facts.bytes)));
+                  facts.seeds, facts.commands, HumanSize(facts.bytes)));
   return facts;
 }
 

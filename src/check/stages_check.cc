@@ -121,8 +121,7 @@ std::string StagesCheck::CheckDrum(std::string_view stage,
   }
   held.results += counts->results;
   return fmt::format("{} runs, {} keys, {} tuples wait, {}", counts->runs,
-                     counts->records, counts->tuples,
-                     FormatSize(counts->bytes));
+                     counts->records, counts->tuples, HumanSize(counts->bytes));
 }
 
 std::string StagesCheck::CheckQueues(std::string_view stage,
@@ -142,7 +141,7 @@ std::string StagesCheck::CheckQueues(std::string_view stage,
   }
   held.queued += counts->records;
   return fmt::format("{} queues, {} records, {}", counts->queues,
-                     counts->records, FormatSize(counts->bytes));
+                     counts->records, HumanSize(counts->bytes));
 }
 
 // The stages are opened on a view that changes nothing, and asked.
