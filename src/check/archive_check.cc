@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "base/text.h"
+#include "crawl/archive_folders.h"
 #include "crawl/archived_page.h"
 #include "store/archive_index.h"
 #include "store/archive_name.h"
@@ -16,7 +17,8 @@
 namespace nephila::check {
 namespace {
 
-constexpr size_t kMostStreams = 1024;
+using crawl::kMostStreams;
+
 // Of the number that a duplicate is found by: which file, and where in it.
 constexpr int kOffsetBits = 40;
 constexpr uint64_t kPageSalt = 0xBB67AE8584CAA73B;
@@ -40,31 +42,44 @@ ArchiveCheck::ArchiveCheck(const Parts& parts, Findings* findings)
       pages_(parts.fs, parts.scratch, parts.memory_bytes) {}
 
 void ArchiveCheck::Run() {
-  if (!ListStreams()) return;
+  ListStreams();
   for (Stream& stream : streams_) CheckStream(&stream);
   FindDuplicates();
   EndParts();
 }
 
-bool ArchiveCheck::ListStreams() {
-  const auto entries = parts_.fs.List(parts_.dir);
-  if (!entries.has_value()) {
-    findings_.Report(parts_.dir, std::nullopt, entries.error().message);
-    return false;
+void ArchiveCheck::ListStreams() {
+  struct Found {
+    std::string folder;
+    std::string name;
+  };
+  std::vector<Found> found;
+  for (const std::string& folder : parts_.folders) {
+    const auto entries = parts_.fs.List(folder);
+    if (!entries.has_value()) {
+      is_damaged_ = true;
+      findings_.Report(folder, std::nullopt, entries.error().message);
+      continue;
+    }
+    if (folder != parts_.dir) {
+      files_.insert(folder + "/" + std::string(crawl::kOwnerName));
+    }
+    for (const DirEntry& entry : *entries) {
+      if (!entry.is_directory) found.push_back({folder, entry.name});
+    }
   }
   uint32_t last = 0;
   for (const PlacedEntry& entry : parts_.journal.placed) {
-    last = std::max(last,
-                    std::min<uint32_t>(entry.place.stream, kMostStreams - 1));
+    last = std::max(last, std::min(entry.place.stream, kMostStreams - 1));
   }
   for (size_t i = 0; i < kMostStreams; ++i) {
     Stream stream;
     stream.number = i;
     const std::string prefix = crawl::StreamPrefix(parts_.prefix, i);
-    for (const DirEntry& entry : *entries) {
-      const auto name = store::ParseArchiveName(prefix, entry.name);
-      if (!name || entry.is_directory) continue;
-      ArchiveFile file{parts_.dir + "/" + entry.name, name->serial, name->open,
+    for (const Found& one : found) {
+      const auto name = store::ParseArchiveName(prefix, one.name);
+      if (!name) continue;
+      ArchiveFile file{one.folder + "/" + one.name, name->serial, name->open,
                        0};
       if (const auto opened = parts_.fs.Open(file.path, OpenMode::kRead)) {
         file.size = (*opened)->Size().value_or(0);
@@ -80,7 +95,6 @@ bool ArchiveCheck::ListStreams() {
         !stream.files.empty() || i <= last || i < parts_.positions.size();
     if (is_there) streams_.push_back(std::move(stream));
   }
-  return true;
 }
 
 void ArchiveCheck::CheckStream(Stream* stream) {

@@ -33,8 +33,9 @@ class ArchiveCheck {
  public:
   struct Parts {
     FileSystem& fs;
-    std::string dir;     // of the archives
-    std::string prefix;  // `store.prefix`
+    std::string dir;                   // of the job's own: logs are there
+    std::vector<std::string> folders;  // of archives
+    std::string prefix;                // `store.prefix`
     std::string scratch;
     uint64_t memory_bytes = 0;
     // Of the newest manifest; empty without one.
@@ -65,7 +66,7 @@ class ArchiveCheck {
     std::unique_ptr<LogCheck> log;
   };
 
-  bool ListStreams();
+  void ListStreams();
   void CheckStream(Stream* stream);
   void CheckFile(const Stream& stream, const ArchiveFile& file);
   void CheckIndex(const ArchiveFile& file, const std::string& index);

@@ -15,7 +15,7 @@
 #include "check/archive_check.h"
 #include "check/journal_check.h"
 #include "check/stages_check.h"
-#include "crawl/crawl.h"
+#include "crawl/archive_folders.h"
 #include "crawl/frontier.h"
 #include "job/job_folder.h"
 #include "job/manifest.h"
@@ -175,8 +175,8 @@ class JobCheck {
                        fmt::format("the manifest before {} is missing",
                                    manifests_.newest->number));
     }
-    for (const auto& manifest : {manifests_.newest, manifests_.before}) {
-      if (manifest) CheckParts(*manifest);
+    for (const auto* manifest : {&manifests_.newest, &manifests_.before}) {
+      if (*manifest) CheckParts(**manifest);
     }
     EndManifests();
   }
@@ -194,9 +194,14 @@ class JobCheck {
 
   void CheckParts(const job::Manifest& manifest) {
     const std::string path = ManifestPath(manifest.number);
-    if (const auto positions = crawl::Crawl::StreamPositions(&manifest);
-        !positions.has_value()) {
-      findings_.Report(path, std::nullopt, positions.error().message);
+    const auto archive = manifest.parts.find("archive");
+    if (archive == manifest.parts.end()) {
+      findings_.Report(path, std::nullopt, "it has no part archive");
+    } else if (const auto part = crawl::ReadArchivePart(archive->second);
+               !part.has_value()) {
+      findings_.Report(path, std::nullopt, part.error().message);
+    } else if (&manifest == &*manifests_.newest) {
+      archive_ = *part;
     }
     const auto waits = manifest.parts.find("waits");
     if (waits != manifest.parts.end() &&
@@ -256,17 +261,16 @@ class JobCheck {
   }
 
   void CheckArchive(const JournalFacts& journal) {
-    ArchiveCheck::Parts parts{fs_,
-                              Path(job::kArchiveDir),
-                              options_.settings.store.prefix,
-                              options_.scratch,
-                              options_.memory_bytes,
-                              {},
-                              journal};
-    if (manifests_.newest) {
-      auto positions = crawl::Crawl::StreamPositions(&*manifests_.newest);
-      if (positions.has_value()) parts.positions = *std::move(positions);
-    }
+    ArchiveCheck::Parts parts{
+        fs_,
+        Path(job::kArchiveDir),
+        crawl::ArchivePaths(options_.dir, options_.settings.store.folders,
+                            archive_.folders),
+        options_.settings.store.prefix,
+        options_.scratch,
+        options_.memory_bytes,
+        archive_.streams,
+        journal};
     std::optional<url::Canonicalizer> canonicalizer;
     if (suffixes_) {
       canonicalizer.emplace(options_.settings.url, *suffixes_, file_.key_seed);
@@ -308,6 +312,7 @@ class JobCheck {
   job::JobFile file_;
   std::optional<url::PublicSuffixList> suffixes_;
   job::StoredManifests manifests_;
+  crawl::ArchivePart archive_;  // of the newest
   bool is_readable_ = true;
   std::set<std::string> files_;
 };

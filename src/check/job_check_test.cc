@@ -282,6 +282,26 @@ TEST_P(JobCheckTest, ARecordWithoutAnEntryIsFound) {
       << text;
 }
 
+TEST_P(JobCheckTest, ArchivesInOtherFoldersAreReadToo) {
+  job_.settings.store.folders = {"more"};
+  const Files files = Finished();
+  const std::string path = FileLike(files, "job/more/nephila-2");
+  ASSERT_NE(path, "");
+  // Also where only the manifest names the folder.
+  for (const char* folder : {"more", "archive"}) {
+    job_.settings.store.folders = {folder};
+    const CheckReport report = job_.Check();
+    EXPECT_TRUE(report.sound()) << Describe(report);
+    EXPECT_EQ(report.note_count, 0U) << Describe(report);
+    EXPECT_NE(Describe(report).find("21 fetches"), std::string::npos);
+  }
+  for (const auto& [name, contents] : files) {
+    if (!name.starts_with("job/more/")) continue;
+    MustDo(job_.fs.Remove(name));
+  }
+  EXPECT_FALSE(job_.Check().sound());
+}
+
 // The manifest is whole, and one number in it another.
 TEST_P(JobCheckTest, CountersThatDoNotAddUpAreFound) {
   Finished();

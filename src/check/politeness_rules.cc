@@ -8,8 +8,10 @@
 
 #include "check/journal_check.h"
 #include "config/load.h"
+#include "crawl/archive_folders.h"
 #include "fetch/response_head.h"
 #include "job/job_folder.h"
+#include "job/manifest.h"
 #include "store/archive_name.h"
 #include "url/parser.h"
 
@@ -18,7 +20,26 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-constexpr size_t kMostStreams = 1024;
+using crawl::kMostStreams;
+
+// Those of the settings, and of the job's last manifest.
+std::vector<std::string> FoldersOf(FileSystem& fs, const std::string& dir,
+                                   const config::Settings& settings) {
+  std::vector<std::string> named;
+  const auto file = job::JobFolder::Read(fs, dir);
+  if (file.has_value()) {
+    const auto stored = job::ReadManifests(
+        fs, dir + "/" + std::string(job::kManifestsDir), file->key_seed);
+    if (stored.has_value() && stored->newest) {
+      const auto found = stored->newest->parts.find("archive");
+      if (found != stored->newest->parts.end()) {
+        const auto part = crawl::ReadArchivePart(found->second);
+        if (part.has_value()) named = part->folders;
+      }
+    }
+  }
+  return crawl::ArchivePaths(dir, settings.store.folders, named);
+}
 
 uint64_t KeyOf(std::string_view host, std::string_view path) {
   std::string text(host);
@@ -73,18 +94,18 @@ nanoseconds RetryAfter(const store::Unit& unit,
 
 }  // namespace
 
-JobAnswers::JobAnswers(FileSystem& fs, std::string dir,
+JobAnswers::JobAnswers(FileSystem& fs, std::vector<std::string> folders,
                        const config::Settings& settings)
     : fs_(fs),
-      dir_(std::move(dir)),
+      folders_(std::move(folders)),
       settings_(settings),
-      archived_(fs, dir_, fetch::HeadLimitsOf(settings.fetch)),
+      archived_(fs, folders_, fetch::HeadLimitsOf(settings.fetch)),
       robots_(settings) {}
 
 Result<std::unique_ptr<JobAnswers>> JobAnswers::Read(
     FileSystem& fs, const std::string& dir, const config::Settings& settings) {
   std::unique_ptr<JobAnswers> answers(
-      new JobAnswers(fs, dir + "/" + std::string(job::kArchiveDir), settings));
+      new JobAnswers(fs, FoldersOf(fs, dir, settings), settings));
   for (size_t stream = 0; stream < kMostStreams; ++stream) {
     NEPHILA_RETURN_IF_ERROR(answers->ReadStream(stream));
   }
@@ -95,13 +116,15 @@ Result<std::unique_ptr<JobAnswers>> JobAnswers::Read(
 }
 
 Status JobAnswers::ReadStream(size_t stream) {
-  NEPHILA_TRY(const auto entries, fs_.List(dir_));
   const std::string prefix =
       crawl::StreamPrefix(settings_.store.prefix, stream);
   std::vector<std::pair<uint64_t, std::string>> files;
-  for (const DirEntry& entry : entries) {
-    const auto name = store::ParseArchiveName(prefix, entry.name);
-    if (name) files.emplace_back(name->serial, dir_ + "/" + entry.name);
+  for (const std::string& folder : folders_) {
+    NEPHILA_TRY(const auto entries, fs_.List(folder));
+    for (const DirEntry& entry : entries) {
+      const auto name = store::ParseArchiveName(prefix, entry.name);
+      if (name) files.emplace_back(name->serial, folder + "/" + entry.name);
+    }
   }
   std::sort(files.begin(), files.end());
   for (const auto& [serial, path] : files) {

@@ -66,7 +66,9 @@ class JobAnswers {
     politeness::SiteDelays sites;
   };
 
-  JobAnswers(FileSystem& fs, std::string dir, const config::Settings& settings);
+  // `folders` are those of the archive.
+  JobAnswers(FileSystem& fs, std::vector<std::string> folders,
+             const config::Settings& settings);
   Status TakeSettings(std::string_view info);
   Status AddDelays(const config::Settings& settings);
   Status ReadStream(size_t stream);
@@ -75,7 +77,7 @@ class JobAnswers {
   sim::AskedFor Find(std::string_view host, std::string_view path, int status);
 
   FileSystem& fs_;
-  const std::string dir_;
+  const std::vector<std::string> folders_;
   const config::Settings& settings_;
   std::vector<Delays> held_;
   crawl::ArchivedPage archived_;

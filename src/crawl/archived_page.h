@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/file.h"
 #include "base/result.h"
@@ -18,8 +19,9 @@ namespace nephila::crawl {
 
 class ArchivedPage {
  public:
-  // `fs` outlives it. `prefix`: of the files of the place's stream.
-  ArchivedPage(FileSystem& fs, std::string folder,
+  // `fs` outlives it; `folders` are all of the archive. `prefix`: of the files
+  // of the place's stream.
+  ArchivedPage(FileSystem& fs, std::vector<std::string> folders,
                const fetch::HeadLimits& limits);
 
   enum class Found : uint8_t {
@@ -36,7 +38,7 @@ class ArchivedPage {
   Result<bool> FindFile(uint64_t serial, std::string_view prefix);
 
   FileSystem& fs_;
-  const std::string folder_;
+  const std::vector<std::string> folders_;
   fetch::ResponseHead head_;
   // Of the file that was read last.
   uint64_t serial_ = 0;

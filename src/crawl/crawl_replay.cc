@@ -124,7 +124,7 @@ Status Crawl::Replay(uint64_t from) {
   NEPHILA_TRY(job::JournalReader journal, journal_->Read(from));
   VisitReader reader(parts_.settings, parts_.suffixes, parts_.folder.key_seed(),
                      parts_.settings.crawl.budgets);
-  ArchivedPage archived(parts_.fs, parts_.folder.Path(job::kArchiveDir),
+  ArchivedPage archived(parts_.fs, folders_.AllPaths(),
                         fetch::HeadLimitsOf(parts_.settings.fetch));
   while (true) {
     NEPHILA_TRY(const auto next, journal.Next());

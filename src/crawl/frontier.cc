@@ -193,10 +193,13 @@ Status Frontier::BeginEntry(const Arrived& arrived) {
     accounts_.url.Out();
     return {};
   }
+  // First what a full disk may refuse: then it comes again.
+  NEPHILA_RETURN_IF_ERROR(visit.kind == item::FetchKind::kRobots
+                              ? EndRobots(visit)
+                              : EndAttempt(arrived));
   accounts_.CountAttempt(visit);
   accounts_.CountFound(visit.found);
-  if (visit.kind == item::FetchKind::kRobots) return EndRobots(visit);
-  return EndAttempt(arrived);
+  return {};
 }
 
 Status Frontier::EndAttempt(const Arrived& arrived) {
@@ -382,33 +385,45 @@ Status Frontier::Park(const ParkedUrl& url) {
 Result<size_t> Frontier::MoveParked(size_t max_urls) {
   size_t moved = 0;
   const WallTime now = parts_.clock.WallNow();
-  std::vector<std::string> urls;
-  while (moved < max_urls && to_robots_.size() < kStepUrls &&
-         !due_slots_.empty() && due_slots_.begin()->opens <= now) {
-    const DueSlot slot = *due_slots_.begin();
-    urls.clear();
-    NEPHILA_TRY(const size_t count,
-                queues_->Read(slot.queue, max_urls - moved,
-                              [&urls](const disk_queue::Record& record) {
-                                urls.emplace_back(record.bytes);
-                              }));
-    moved += count;
-    parked_ -= count;
-    if (queues_->Kept(slot.queue) == 0) {
-      NEPHILA_RETURN_IF_ERROR(queues_->Remove(slot.queue));
-      due_slots_.erase(slot);
-    }
-    for (const std::string& bytes : urls) {
-      const auto url = ReadParkedUrl(bytes);
-      if (!url.has_value()) return Corrupt(url.error());
-      if (url->due > now) {
-        NEPHILA_RETURN_IF_ERROR(Park(*url));
-      } else {
-        BackToRobots(url->record, url->budget);
+  while (moved < max_urls && to_robots_.size() < kStepUrls) {
+    if (unparked_.empty()) {
+      if (due_slots_.empty() || due_slots_.begin()->opens > now) break;
+      const DueSlot slot = *due_slots_.begin();
+      NEPHILA_TRY(
+          const size_t read,
+          queues_->ReadAhead(slot.queue, max_urls - moved,
+                             [this, slot](const disk_queue::Record& record) {
+                               unparked_.push_back({slot, record.ordinal,
+                                                    std::string(record.bytes)});
+                             }));
+      if (read == 0) {
+        due_slots_.erase(slot);
+        NEPHILA_RETURN_IF_ERROR(queues_->Remove(slot.queue));
+        continue;
       }
     }
+    NEPHILA_RETURN_IF_ERROR(Unpark(unparked_.front(), now));
+    unparked_.pop_front();
+    ++moved;
   }
   return moved;
+}
+
+// A full disk may refuse it. Its queue lets go of it only when it is elsewhere.
+Status Frontier::Unpark(const Unparked& unparked, WallTime now) {
+  const auto url = ReadParkedUrl(unparked.bytes);
+  if (!url.has_value()) return Corrupt(url.error());
+  if (url->due > now) {
+    NEPHILA_RETURN_IF_ERROR(Park(*url));
+  } else {
+    BackToRobots(url->record, url->budget);
+  }
+  --parked_;
+  const DueSlot& slot = unparked.slot;
+  queues_->Release(slot.queue, unparked.ordinal + 1);
+  if (queues_->Kept(slot.queue) > 0) return {};
+  due_slots_.erase(slot);
+  return queues_->Remove(slot.queue);
 }
 
 void Frontier::BackToRobots(std::string_view record, uint64_t budget) {

@@ -17,7 +17,7 @@ constexpr std::string_view kPrefix = "manifest-";
 constexpr std::string_view kAsideSuffix = ".tmp";
 constexpr std::string_view kReserveName = "reserve";
 constexpr std::string_view kMagic = "nephila manifest";
-constexpr uint64_t kVersion = 1;
+constexpr uint64_t kVersion = 2;
 constexpr uint32_t kMostHeadBytes = 4096;
 constexpr size_t kMostPartNameBytes = 255;
 
@@ -44,6 +44,12 @@ Result<uint64_t> ReadHead(ByteReader& bytes, uint64_t number) {
     return Unexpected(Error{ErrorCode::kUnsupported,
                             "version " + std::to_string(*version) +
                                 " of the manifest is that of a later nephila"});
+  }
+  if (version && *version < kVersion) {
+    return Unexpected(Error{ErrorCode::kUnsupported,
+                            "version " + std::to_string(*version) +
+                                " of the manifest is that of an earlier "
+                                "nephila, which has to end this job"});
   }
   const auto said = reader.Varint();
   const auto parts = reader.Varint();
@@ -204,13 +210,7 @@ Status ManifestFolder::Publish(const Manifest& manifest) {
     if (released) aside = WriteAside(path, bytes);
   }
   if (!aside) return Unexpected(std::move(aside).error());
-  if (Status done = Finish(**aside, manifest.number); !done) {
-    // What is on the disk is not known from here on. kNoSpace would ask for a
-    // second try.
-    Error error = std::move(done).error();
-    if (error.code == ErrorCode::kNoSpace) error.code = ErrorCode::kIo;
-    return Unexpected(std::move(error));
-  }
+  NEPHILA_RETURN_IF_ERROR(Finish(**aside, manifest.number));
   // Half as much again, as the next one may be larger.
   return reserve_.Hold(
       std::max<uint64_t>(options_.reserve_bytes, bytes.size() / 2 * 3));

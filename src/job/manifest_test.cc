@@ -179,16 +179,21 @@ TEST_F(ManifestTest, ALaterVersionIsRefused) {
     const auto folder = OpenFolder();
     MustDo(folder->Write(Sample(1)));
   }
-  std::string head;
-  ByteWriter writer(head);
-  writer.Sized("nephila manifest");
-  writer.Varint(2);
-  writer.Raw("whatever");
-  std::string bytes;
-  AppendFrame(bytes, head, KeyedHash("nephila manifest", 2));
-  Put(fs_, PathOf(2), bytes);
-  EXPECT_FAILS(ManifestFolder::Open(fs_, kDir, SmallOptions()), kUnsupported,
-               PathOf(2) + ": version 2");
+  for (const uint64_t version : {1, 3}) {
+    std::string head;
+    ByteWriter writer(head);
+    writer.Sized("nephila manifest");
+    writer.Varint(version);
+    writer.Raw("whatever");
+    std::string bytes;
+    AppendFrame(bytes, head, KeyedHash("nephila manifest", 2));
+    MustDo(RemoveAll(fs_, PathOf(2)));
+    Put(fs_, PathOf(2), bytes);
+    EXPECT_FAILS(ManifestFolder::Open(fs_, kDir, SmallOptions()), kUnsupported,
+                 PathOf(2) + ": version " + std::to_string(version) +
+                     " of the manifest is that of " +
+                     (version == 1 ? "an earlier" : "a later"));
+  }
 }
 
 TEST_F(ManifestTest, ALookChangesNothing) {

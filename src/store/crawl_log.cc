@@ -240,6 +240,14 @@ Status CrawlLog::MakeRoom() {
 
 void CrawlLog::Append(std::string_view line) { buffer_ += line; }
 
+Status CrawlLog::Cut(uint64_t size) {
+  if (Status cut = file_->Truncate(size); !cut) {
+    return Break(std::move(cut).error());
+  }
+  end_ = size;
+  return {};
+}
+
 Status CrawlLog::Flush() {
   if (broken_) return Unexpected(*broken_);
   if (buffer_.empty()) return {};
