@@ -12,7 +12,6 @@
 namespace nephila::crawl {
 namespace {
 
-constexpr std::string_view kOwnerName = "nephila-archive";
 constexpr size_t kMostOwnerBytes = 4096;
 
 Unexpected<Error> Damaged() {
@@ -26,8 +25,12 @@ Unexpected<Error> Wrong(ErrorCode code, const std::string& path,
                                     ": " + std::string(why)});
 }
 
+std::string PathOf(const std::string& dir, const std::string& name) {
+  return name.starts_with('/') ? name : dir + "/" + name;
+}
+
 std::string PathOf(const job::JobFolder& folder, const std::string& name) {
-  return name.starts_with('/') ? name : folder.Path(name);
+  return PathOf(folder.dir(), name);
 }
 
 // Says whose it is and gives nothing away: keys must not be guessed.
@@ -79,6 +82,19 @@ bool Contains(const std::vector<std::string>& all, const std::string& one) {
 }
 
 }  // namespace
+
+std::vector<std::string> ArchivePaths(const std::string& dir,
+                                      const std::vector<std::string>& wanted,
+                                      const std::vector<std::string>& named) {
+  std::vector<std::string> paths;
+  for (const auto* names : {&wanted, &named}) {
+    for (const std::string& name : *names) {
+      const std::string path = PathOf(dir, name);
+      if (!Contains(paths, path)) paths.push_back(path);
+    }
+  }
+  return paths;
+}
 
 std::string WriteArchivePart(const ArchivePart& part) {
   std::string bytes;

@@ -38,6 +38,14 @@ struct ArchivePart {
 std::string WriteArchivePart(const ArchivePart& part);
 Result<ArchivePart> ReadArchivePart(std::string_view bytes);
 
+// In each folder but the job's own: whose it is.
+inline constexpr std::string_view kOwnerName = "nephila-archive";
+// Of the job in `dir`: each folder of the settings, and of a manifest if there
+// is one, once.
+std::vector<std::string> ArchivePaths(const std::string& dir,
+                                      const std::vector<std::string>& wanted,
+                                      const std::vector<std::string>& named);
+
 class ArchiveFolders {
  public:
   // More is refused.

@@ -149,6 +149,13 @@ class Frontier {
   const Scope& scope() const { return scope_; }
   uint64_t ready() const { return queues_->Unread(kReadyQueue); }
   uint64_t parked() const { return parked_; }
+  // What `politeness` holds, counted where it is and not in the account: after
+  // Open both are the same. URLs whose attempt ended behind the manifest are
+  // taken off though they may be in an earlier stage still.
+  int64_t CountHeld() const {
+    return static_cast<int64_t>(queues_->Kept(kReadyQueue) + parked_) -
+           static_cast<int64_t>(ended_places_.size() + ended_attempts_.size());
+  }
 
  private:
   static constexpr uint64_t kReadyQueue = 0;

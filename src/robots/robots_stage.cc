@@ -243,6 +243,7 @@ Status RobotsStage::Impl::NoteHost(std::string_view origin_text,
 RobotsStats RobotsStage::Impl::stats() const {
   RobotsStats stats;
   stats.checking = InCache() + decided_.size();
+  stats.decided = decided_.size();
   stats.waiting = queues_->Kept(kWaitingQueue);
   stats.parked = parked_;
   if (!parking_.empty()) stats.next_parked = parking_.begin()->first;

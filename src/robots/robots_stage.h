@@ -127,6 +127,7 @@ struct RobotsStats {
   // URLs, by where they are; their sum is `held` of the account.
   uint64_t checking = 0;  // in RobotsCache or on their way from it
   uint64_t waiting = 0;   // in Q_R
+  uint64_t decided = 0;   // of those that are checked: with their answer
   uint64_t parked = 0;
   std::optional<WallTime> next_parked;  // when the first of them is due
   // Requests.
