@@ -179,7 +179,7 @@ void Twin::ExpectArchive(FileSystem& fs) {
     }
   }
   ExpectPages(archived);
-  if (gone_.empty()) ExpectLog(fs, archived);
+  ExpectLog(fs, archived);
   ExpectAccounts(archived);
 }
 
