@@ -98,7 +98,11 @@ Status CommitFile::Begin(FileSystem& fs, const std::string& path,
     may_try_again_ = aside.error().code == ErrorCode::kNoSpace;
     return Unexpected(std::move(aside).error());
   }
-  NEPHILA_RETURN_IF_ERROR((*aside)->Commit());
+  if (Status committed = (*aside)->Commit(); !committed) {
+    // Of a rename, then: a sync never says so.
+    may_try_again_ = committed.error().code == ErrorCode::kNoSpace;
+    return committed;
+  }
   NEPHILA_TRY(file_, fs.Open(path, OpenMode::kReadWrite));
   uint64_t bytes = 0;
   for (const std::string_view part : parts) bytes += part.size();

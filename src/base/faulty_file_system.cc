@@ -55,6 +55,10 @@ bool CanHappen(Fault fault, const Operation& operation) {
 // As the errors of a real disk read.
 Error ErrorOf(const Operation& operation, int sys_errno) {
   std::string what(KindName(operation.kind));
+  if (operation.kind == OperationKind::kSync ||
+      operation.kind == OperationKind::kSyncDir) {
+    return SyncError(what, operation.path, sys_errno).error();
+  }
   if (operation.kind == OperationKind::kWrite) {
     what = FilePlace(what, operation.path, operation.offset);
   } else {

@@ -122,6 +122,13 @@ Unexpected<Error> FileError(std::string_view action, std::string_view path,
   return Unexpected(Error::FromErrno(what, sys_errno));
 }
 
+Unexpected<Error> SyncError(std::string_view action, std::string_view path,
+                            int sys_errno) {
+  Error error = FileError(action, path, sys_errno).error();
+  error.code = ErrorCode::kIo;
+  return Unexpected(std::move(error));
+}
+
 Unexpected<Error> FileErrorAt(std::string_view action, std::string_view path,
                               uint64_t offset, int sys_errno) {
   return Unexpected(

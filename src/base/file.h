@@ -180,6 +180,10 @@ Unexpected<Error> FileError(std::string_view action, std::string_view path,
                             int sys_errno);
 Unexpected<Error> FileErrorAt(std::string_view action, std::string_view path,
                               uint64_t offset, int sys_errno);
+// Of a Sync or SyncDir: kIo even for want of space, since kNoSpace asks for a
+// second try and a failed sync must not have one.
+Unexpected<Error> SyncError(std::string_view action, std::string_view path,
+                            int sys_errno);
 
 // kCorruption for a file of more than `max_bytes`: such a file is not ours.
 Result<std::string> ReadWholeFile(FileSystem& fs, const std::string& path,

@@ -64,7 +64,7 @@ class MemoryFileSystem::OpenFile final : public File {
     NEPHILA_RETURN_IF_ERROR(CheckAlive("sync"));
     if (error.has_value()) {
       inode_->FailSync();
-      return FileError("sync", path(), *error);
+      return SyncError("sync", path(), *error);
     }
     inode_->Sync();
     return {};
@@ -258,7 +258,7 @@ Status MemoryFileSystem::SyncDir(const std::string& dir) {
               tree_.ResolveDir("sync directory", dir));
   if (error.has_value()) {
     tree_.FailSync(directory);
-    return FileError("sync directory", dir, *error);
+    return SyncError("sync directory", dir, *error);
   }
   tree_.Sync(directory);
   return {};

@@ -83,7 +83,7 @@ class RealFile final : public File {
     // EINTR says that the wait was cut short, not that a write has failed;
     // every other error is final.
     if (Retry([&] { return ::fdatasync(fd_.get()); }) != 0) {
-      return FileError("sync", path(), errno);
+      return SyncError("sync", path(), errno);
     }
     return {};
   }
@@ -281,7 +281,7 @@ class RealFileSystem final : public FileSystem {
     NEPHILA_TRY(const Descriptor fd,
                 OpenDescriptor("sync directory", dir, O_RDONLY | O_DIRECTORY));
     if (Retry([&] { return ::fsync(fd.get()); }) != 0) {
-      return FileError("sync directory", dir, errno);
+      return SyncError("sync directory", dir, errno);
     }
     return {};
   }

@@ -239,7 +239,7 @@ Status RunCrawl(const Setup& setup, const CrawlCmdOptions& options,
       [&](const crawl::CrawlStatus& status) { progress.Show(status); });
   progress.End();
   if (!end.has_value()) return Unexpected(end.error());
-  PrintSummary(crawl->status(), options.job, out);
+  PrintSummary(crawl->status(), options.job, settings.store.folders, out);
   return {};
 }
 

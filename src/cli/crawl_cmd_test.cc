@@ -321,8 +321,10 @@ TEST_F(CrawlUseTest, AJobBelongsToOneProcess) {
   const std::string seed = Url("t.example", "/");
   const pid_t first = Start(CrawlArgs({seed}));
   ASSERT_TRUE(WaitForRequests(1, first));
-  ExpectRefused(CrawlArgs({seed}), kFailed,
-                fmt::format("process {} is working on this job", first));
+  const std::string message =
+      fmt::format("process {} is working on this job", first);
+  ExpectRefused(CrawlArgs({seed}), kInUse, message);
+  ExpectRefused({"check", "--job", Job()}, kInUse, message);
   kill(first, SIGINT);
   kill(first, SIGTERM);
   EXPECT_EQ(Wait(first).code, 0);

@@ -155,7 +155,9 @@ std::vector<std::string> CrawlCmdTest::NoDelays() {
 std::vector<std::string> CrawlCmdTest::CrawlArgs(
     std::vector<std::string> args) const {
   std::vector<std::string> all = {"crawl", "--job", Job(), "--set",
-                                  "agent.contact=https://example.org/bot"};
+                                  "agent.contact=https://example.org/bot",
+                                  // Tests need little, wherever they run.
+                                  "--set", "disk.floor=0"};
   if (web_ != nullptr) {
     all.insert(
         all.end(),

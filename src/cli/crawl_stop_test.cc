@@ -133,34 +133,5 @@ TEST_F(CrawlStopTest, TheSecondSignalWaitsForNothing) {
   ExpectLaw(JobStatus(), /*over=*/false);
 }
 
-// At moments that nobody chose, before and after the first checkpoint.
-TEST_F(CrawlStopTest, AKillLosesNothing) {
-  Serve(std::string(kWeb));
-  const std::vector<std::string> args =
-      CrawlArgs(Args({"--set", "crawl.checkpoint_interval=150ms", "--set",
-                      "crawl.sync_interval=50ms"}));
-  std::mt19937_64 random(
-      static_cast<uint64_t>(testing::UnitTest::GetInstance()->random_seed()));
-  for (int kills = 0; kills < 6; ++kills) {
-    const pid_t process = Start(args);
-    const uint64_t requests = web_->counts().requests + 5 + random() % 60;
-    if (!WaitForRequests(requests, process)) {
-      EXPECT_EQ(Wait(process).code, 0);
-      break;
-    }
-    kill(process, SIGKILL);
-    EXPECT_EQ(Wait(process).code, -1);
-  }
-  const Ended ended = Run(args);
-  EXPECT_EQ(ended.code, 0) << ended.err;
-  EXPECT_TRUE(ended.out.starts_with("finished: ")) << ended.out;
-  const PageCounts pages = AllPages();
-  const nlohmann::json status = JobStatus();
-  ExpectLaw(status, /*over=*/true);
-  EXPECT_EQ(status["pages"], Sum(pages));
-  // Also what was archived when the process ended before it was in the journal.
-  EXPECT_EQ(Archived(), pages);
-}
-
 }  // namespace
 }  // namespace nephila::cli

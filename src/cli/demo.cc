@@ -79,6 +79,7 @@ SetupOptions DemoSettings(const DemoOptions& options, uint16_t dns_port) {
       "fetch.first_byte_timeout=3s",
       "crawl.memory=256MiB",
       "crawl.disk=1GiB",
+      "disk.floor=0",
       "crawl.max_time=" + options.time,
   };
   return setup;

@@ -8,6 +8,8 @@ enum ExitCode : int {
   kFailed = 1,       // something went wrong while running (disk, input)
   kUsage = 2,        // a wrong command line
   kBadSettings = 3,  // a wrong setting, in a file or by --set
+  kUnsound = 4,      // a check found damage, or contacts that came early
+  kInUse = 5,        // another process works on the job
 };
 
 }  // namespace nephila::cli

@@ -10,6 +10,7 @@
 
 #include "base/real_file_system.h"
 #include "cli/bench_cmd.h"
+#include "cli/check_cmd.h"
 #include "cli/crawl_cmd.h"
 #include "cli/demo.h"
 #include "cli/fetch_cmd.h"
@@ -37,6 +38,7 @@ class Nephila : public Program {
     AddFetch();
     AddCrawl();
     AddStatus();
+    AddCheck();
     AddWarc();
     AddSettings();
     AddOtherProgram("bench", "Benchmarks: see nephila bench --help", ExecBench);
@@ -204,6 +206,51 @@ class Nephila : public Program {
     verb->add_flag("--json", status_.json, "As one line of JSON");
   }
 
+  void AddCheck() {
+    CLI::App* verb = AddVerb(
+        "check",
+        "Check a job that no process works on: nephila check --job DIR\n"
+        "Reads every file to the last record and compares what they say; "
+        "changes nothing. Exit status 4 if something is damaged.\n"
+        "Or whether a server's log shows a polite crawl: nephila check "
+        "--politeness LOG [--job DIR] (docs/formats/request-log.md)",
+        [this](const Setup& setup) {
+          bool is_unsound = false;
+          Status status = RunCheck(setup, check_, std::cout, &is_unsound);
+          if (is_unsound) FailWith(kUnsound);
+          return status;
+        });
+    verb->add_option("--job", check_.job, "The folder of the crawl")
+        ->type_name("DIR");
+    verb->add_option("--politeness", check_.politeness,
+                     "What a server saw; with --job the job's delays and what "
+                     "its archive says that servers asked for have to be kept")
+        ->type_name("LOG");
+    verb->add_option("--host-delay", check_.host_delay,
+                     "From the end of a transfer from a host to the next "
+                     "request to it")
+        ->type_name("TIME");
+    verb->add_option("--server-delay", check_.server_delay,
+                     "From contact to contact of one address")
+        ->type_name("TIME");
+    verb->add_option("--tolerance", check_.tolerance,
+                     "A contact is early if it is early by more")
+        ->type_name("TIME")
+        ->capture_default_str();
+    verb->add_option("--memory", check_.memory, "For sets of what was archived")
+        ->type_name("SIZE")
+        ->capture_default_str();
+    verb->add_option("--scratch", check_.scratch,
+                     "For what does not fit into it; else the system's folder")
+        ->type_name("DIR");
+    verb->add_flag("--json", check_.json, "As one line of JSON");
+    verb->parse_complete_callback([this] {
+      SetPrepare([this](SetupOptions* options) {
+        return PrepareCheck(check_, options);
+      });
+    });
+  }
+
   void AddWarc() {
     CLI::App* warc =
         AddGroup("warc", "List, print, check, repair and index archives");
@@ -323,7 +370,7 @@ class Nephila : public Program {
   void AddSim() {
     CLI::App* verb = AddVerb(
         "sim",
-        "The simulated web: nephila sim [page URL... | seeds N | check LOG]\n"
+        "The simulated web: nephila sim [page URL... | seeds N]\n"
         "Without a word it serves HTTP on 127.0.0.0/8 and DNS on 127.0.0.1 "
         "(docs/sim.md)",
         [this](const Setup&) { return RunSim(sim_, std::cout); }, &sim_.words);
@@ -343,10 +390,6 @@ class Nephila : public Program {
         ->type_name("FILE");
     verb->add_option("--log", sim_.log, "What was asked for, in order")
         ->type_name("FILE");
-    verb->add_option("--host-delay", sim_.host_delay, "For check")
-        ->capture_default_str();
-    verb->add_option("--server-delay", sim_.server_delay, "For check")
-        ->capture_default_str();
     verb->add_flag("--json", sim_.json, "What is printed, as a line of JSON");
   }
 
@@ -356,6 +399,7 @@ class Nephila : public Program {
   FetchCmdOptions fetch_;
   CrawlCmdOptions crawl_;
   StatusCmdOptions status_;
+  CheckCmdOptions check_;
   DemoOptions demo_;
   LinksOptions links_;
   std::vector<std::string> links_files_;

@@ -14,7 +14,8 @@ namespace nephila::cli {
 namespace {
 
 ExitCode CodeOf(const Error& error) {
-  return error.code == ErrorCode::kInvalidArgument ? kUsage : kFailed;
+  if (error.code == ErrorCode::kInvalidArgument) return kUsage;
+  return error.code == ErrorCode::kBusy ? kInUse : kFailed;
 }
 
 }  // namespace
@@ -24,7 +25,8 @@ Program::Program(const std::string& name, const std::string& doc,
     : name_(name),
       footer_(
           "Exit status: 0 done, 1 failed while running, 2 wrong command line, "
-          "3 wrong setting.\n" +
+          "3 wrong setting, 4 check: damage or early contacts, 5 the job is "
+          "in use.\n" +
           note),
       app_(doc, name) {
   app_.allow_extras();
@@ -124,7 +126,8 @@ int Program::Run(std::vector<std::string> arguments) {
   auto setup = LoadSetup(setup_options_);
   if (!setup) return Fail(setup.error().message, kBadSettings);
   if (Status status = chosen_.verb(*setup); !status) {
-    return Fail(status.error().message, CodeOf(status.error()));
+    return Fail(status.error().message,
+                failure_code_.value_or(CodeOf(status.error())));
   }
   return CheckOutput(kSuccess);
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -58,6 +59,9 @@ class Program {
   void AddOtherProgram(const std::string& name, const std::string& doc,
                        OtherProgram other);
 
+  // The error that a verb is about to return ends the program with this.
+  void FailWith(ExitCode code) { failure_code_ = code; }
+
   // Everything that main has to do. Returns the exit status.
   int Main(int argc, char** argv);
 
@@ -84,6 +88,7 @@ class Program {
   OtherProgram other_;
   Chosen chosen_;
   Prepare prepare_;
+  std::optional<ExitCode> failure_code_;
 };
 
 }  // namespace nephila::cli

@@ -82,10 +82,22 @@ std::string ProgressLine(const crawl::CrawlStatus& status, double rate,
       status.pages, rate, Bytes(static_cast<double>(status.bytes)),
       status.failed, status.in_flight, status.ready, status.waiting);
   if (left) line += fmt::format(", at most {} left", Length(*left));
+  if (!status.disk.empty()) line.append("; ").append(status.disk);
   return line;
 }
 
+void Progress::ShowDisk(const crawl::CrawlStatus& status) {
+  const bool waits = !status.disk.empty();
+  if (waits == disk_waits_ || (status.end && !waits)) return;
+  disk_waits_ = waits;
+  End();
+  err_ << "nephila: "
+       << (waits ? status.disk : "disk: there is room again; going on") << '\n'
+       << std::flush;
+}
+
 void Progress::Show(const crawl::CrawlStatus& status) {
+  ShowDisk(status);
   if (quiet_ || (status.elapsed < next_ && !status.end)) return;
   if (before_.count() == 0) pages_before_ = status.pages_before;
   const auto span = status.elapsed - before_;
@@ -120,7 +132,7 @@ void Progress::End() {
 }
 
 void PrintSummary(const crawl::CrawlStatus& status, const std::string& job,
-                  std::ostream& out) {
+                  const std::vector<std::string>& folders, std::ostream& out) {
   out << fmt::format(
       "{}: {} pages ({} in this run), {}, in {:.1f} s: {:.1f} pages/s\n",
       status.end ? crawl::CrawlEndName(*status.end) : "running", status.pages,
@@ -139,7 +151,11 @@ void PrintSummary(const crawl::CrawlStatus& status, const std::string& job,
     }
     out << '\n';
   }
-  out << fmt::format("archive: {}/archive\n", EscapeForTerminal(job));
+  for (const std::string& folder : folders) {
+    const std::string path =
+        folder.starts_with('/') ? folder : job + "/" + folder;
+    out << fmt::format("archive: {}\n", EscapeForTerminal(path));
+  }
 }
 
 Status PrintStatus(std::string_view json, std::ostream& out) {

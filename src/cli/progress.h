@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "config/settings.h"
@@ -24,6 +25,9 @@ class Progress {
   void End();  // of the line
 
  private:
+  // Said once when it begins and once when it is over, also when quiet.
+  void ShowDisk(const crawl::CrawlStatus& status);
+
   const bool quiet_;
   const bool terminal_;
   const config::CrawlSettings limits_;
@@ -32,6 +36,7 @@ class Progress {
   std::chrono::nanoseconds before_{0};
   uint64_t pages_before_ = 0;
   double rate_ = 0;  // of late
+  bool disk_waits_ = false;
   bool open_ = false;
 };
 
@@ -45,8 +50,9 @@ std::optional<std::chrono::seconds> TimeLeft(
 std::string ProgressLine(const crawl::CrawlStatus& status, double rate,
                          std::optional<std::chrono::seconds> left);
 
+// `folders`: of the archive, as `store.folders` has them.
 void PrintSummary(const crawl::CrawlStatus& status, const std::string& job,
-                  std::ostream& out);
+                  const std::vector<std::string>& folders, std::ostream& out);
 // Of the JSON of a manifest, for people.
 Status PrintStatus(std::string_view json, std::ostream& out);
 

@@ -13,7 +13,6 @@
 #include "base/real_file_system.h"
 #include "base/text.h"
 #include "cli/file_limit.h"
-#include "sim/politeness_check.h"
 #include "sim/simulation.h"
 #include "url/parser.h"
 
@@ -153,36 +152,13 @@ Status PrintSeeds(const SimOptions& options, const std::string& text,
   return {};
 }
 
-Status Check(const SimOptions& options, const std::string& log,
-             std::ostream& out) {
-  sim::PolitenessRules rules;
-  NEPHILA_TRY(rules.host_delay, ParseDuration(options.host_delay));
-  NEPHILA_TRY(rules.server_delay, ParseDuration(options.server_delay));
-  const auto fs = MakeRealFileSystem();
-  NEPHILA_TRY(const sim::PolitenessReport report,
-              sim::CheckPoliteness(*fs, log, rules));
-  for (const sim::Violation& violation : report.first) {
-    out << fmt::format("line {} (after line {}): {}\n", violation.line,
-                       violation.earlier, violation.what);
-  }
-  out << fmt::format(
-      "{} requests by {} connections to {} hosts on {} addresses: {} early\n",
-      report.requests, report.connections, report.hosts, report.addresses,
-      report.violations);
-  if (report.violations == 0) return {};
-  return Unexpected(
-      Error{ErrorCode::kCorruption,
-            fmt::format("{}: {} contacts came early", EscapeForTerminal(log),
-                        report.violations)});
-}
-
 }  // namespace
 
 Status RunSim(const SimOptions& options, std::ostream& out) {
   const std::vector<std::string>& words = options.words;
   if (words.empty()) return Serve(options, out);
   if (words.size() < 2) {
-    return Usage("sim: page URL..., seeds N, check LOG, or nothing to serve");
+    return Usage("sim: page URL..., seeds N, or nothing to serve");
   }
   if (words[0] == "page") {
     for (size_t i = 1; i < words.size(); ++i) {
@@ -193,11 +169,8 @@ Status RunSim(const SimOptions& options, std::ostream& out) {
   if (words[0] == "seeds" && words.size() == 2) {
     return PrintSeeds(options, words[1], out);
   }
-  if (words[0] == "check" && words.size() == 2) {
-    return Check(options, words[1], out);
-  }
   return Usage(EscapeForTerminal(words[0]) +
-               ": sim knows page URL..., seeds N and check LOG");
+               ": sim knows page URL... and seeds N");
 }
 
 }  // namespace nephila::cli

@@ -1,4 +1,4 @@
-// nephila sim: the simulated web, served, looked at, and its log checked.
+// nephila sim: the simulated web, served and looked at.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 namespace nephila::cli {
 
 struct SimOptions {
-  std::vector<std::string> words;  // none, page URL..., seeds N, check LOG
+  std::vector<std::string> words;  // none, page URL..., seeds N
   uint16_t port = 0;
   uint16_t dns_port = 0;
   int threads = 1;
@@ -22,8 +22,6 @@ struct SimOptions {
   std::optional<int64_t> seed;
   std::optional<int64_t> hosts;
   std::optional<int64_t> link_port;
-  std::string host_delay = "1s";
-  std::string server_delay = "0s";
   bool json = false;
 };
 
@@ -34,7 +32,6 @@ struct SimOptions {
 //   `bytes`,
 //                `gzip`, `links`
 //   seeds N      the home pages of the N most popular domains
-//   check LOG    whether a log shows a polite crawl; an error if it does not
 Status RunSim(const SimOptions& options, std::ostream& out);
 
 }  // namespace nephila::cli

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "cli/temporary_folder.h"
 #include "coding/content_decoder.h"
 #include "store/archive_index.h"
 #include "store/cdxj.h"
@@ -297,30 +298,6 @@ Status CheckOne(FileSystem& fs, const std::string& path,
                      report.has_index ? ", index compared" : "");
   return {};
 }
-
-// A folder for scratch that nobody else can name, gone when this goes.
-class TemporaryFolder {
- public:
-  static Result<std::unique_ptr<TemporaryFolder>> Make() {
-    std::string name =
-        (std::filesystem::temp_directory_path() / "nephila-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) {
-      return Unexpected(Error::FromErrno(name, errno));
-    }
-    return std::make_unique<TemporaryFolder>(name);
-  }
-  explicit TemporaryFolder(std::string path) : path_(std::move(path)) {}
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  const std::string path_;
-};
 
 Status CopyTo(FileSystem& fs, const std::string& path, std::ostream& out) {
   NEPHILA_TRY(auto file, fs.Open(path, OpenMode::kRead));

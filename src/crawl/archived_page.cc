@@ -21,23 +21,26 @@ std::string StreamPrefix(std::string_view prefix, size_t stream) {
   return name;
 }
 
-ArchivedPage::ArchivedPage(FileSystem& fs, std::string folder,
+ArchivedPage::ArchivedPage(FileSystem& fs, std::vector<std::string> folders,
                            std::string prefix, const fetch::HeadLimits& limits)
     : fs_(fs),
-      folder_(std::move(folder)),
+      folders_(std::move(folders)),
       all_prefix_(std::move(prefix)),
       head_(limits) {}
 
 Result<bool> ArchivedPage::FindFile(uint64_t serial, std::string_view prefix) {
   if (!path_.empty() && serial == serial_ && prefix == prefix_) return true;
-  NEPHILA_TRY(const auto entries, fs_.List(folder_));
-  for (const DirEntry& entry : entries) {
-    const auto name = store::ParseArchiveName(prefix, entry.name);
-    if (!name || name->serial != serial) continue;
-    serial_ = serial;
-    prefix_ = prefix;
-    path_ = folder_ + "/" + entry.name;
-    return true;
+  for (const std::string& folder : folders_) {
+    NEPHILA_TRY(const auto entries, fs_.List(folder));
+    for (const DirEntry& entry : entries) {
+      const auto name = store::ParseArchiveName(prefix, entry.name);
+      if (!name || name->serial != serial) continue;
+      serial_ = serial;
+      prefix_ = prefix;
+      path_ = folder;
+      path_.append("/").append(entry.name);
+      return true;
+    }
   }
   return false;
 }

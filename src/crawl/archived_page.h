@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/file.h"
 #include "base/result.h"
@@ -18,9 +19,10 @@ namespace nephila::crawl {
 
 class ArchivedPage {
  public:
-  // `fs` outlives it. `prefix`: of the files of all streams.
-  ArchivedPage(FileSystem& fs, std::string folder, std::string prefix,
-               const fetch::HeadLimits& limits);
+  // `fs` outlives it; `folders` are all of the archive. `prefix`: of the files
+  // of all streams.
+  ArchivedPage(FileSystem& fs, std::vector<std::string> folders,
+               std::string prefix, const fetch::HeadLimits& limits);
 
   enum class Found : uint8_t {
     kPage,
@@ -51,7 +53,7 @@ class ArchivedPage {
   Result<bool> FindFile(uint64_t serial, std::string_view prefix);
 
   FileSystem& fs_;
-  const std::string folder_;
+  const std::vector<std::string> folders_;
   const std::string all_prefix_;
   fetch::ResponseHead head_;
   // Of the file that was read last.

@@ -22,8 +22,9 @@ constexpr milliseconds kLongestTurn{100};
 // Seeds that are in memory before the frontier takes them.
 constexpr size_t kSeedsAtOnce = 1000;
 
-size_t ThreadsFor(const config::CrawlSettings& settings) {
+size_t ThreadsFor(const config::CrawlSettings& settings, bool one_thread) {
   if (settings.threads > 0) return static_cast<size_t>(settings.threads);
+  if (one_thread) return 1;
   return std::max<size_t>(std::thread::hardware_concurrency() / 2, 1);
 }
 
@@ -52,6 +53,11 @@ Result<std::unique_ptr<Crawl>> Crawl::Open(const Parts& parts) {
 // The path of a URL, wired: each arrow of ARCHITECTURE.md is a line here or in
 // frontier.cc (Frontier::Step).
 Status Crawl::OpenStages(const job::Manifest* manifest, uint64_t from) {
+  // All streams of the archive go on, if there were more threads before.
+  NEPHILA_TRY(const auto positions, StreamPositions(manifest));
+  disk_ = std::make_unique<DiskWatch>(
+      DiskWatch::Parts{parts_.fs, parts_.clock, parts_.settings.disk,
+                       parts_.folder.dir(), folders_.paths()});
   NEPHILA_TRY(loop_, net::EventLoop::Make(parts_.clock));
   net::EventLoop* const shared = parts_.one_thread ? loop_.get() : nullptr;
   const auto workers = static_cast<int>(parts_.settings.crawl.merge_threads);
@@ -76,24 +82,20 @@ Status Crawl::OpenStages(const job::Manifest* manifest, uint64_t from) {
         for (FinishedVisit& visit : visits) frontier_->Take(std::move(visit));
       });
   parked_ = std::make_unique<Mailbox<ParkedVisit>>(
-      *loop_, [this](const std::vector<ParkedVisit>& parked) {
-        if (Status status = TakeParked(parked); !status) {
-          Fail(status.error());
+      *loop_, [this](std::vector<ParkedVisit>& parked) {
+        for (ParkedVisit& one : parked) {
+          parked_visits_.push_back(std::move(one));
         }
       });
   notes_ = std::make_unique<Mailbox<HostNote>>(
-      *loop_, [this](const std::vector<HostNote>& notes) {
-        if (Status status = TakeNotes(notes); !status) {
-          Fail(status.error());
-        }
+      *loop_, [this](std::vector<HostNote>& notes) {
+        for (HostNote& note : notes) host_notes_.push_back(std::move(note));
       });
 
   NEPHILA_TRY(dispatcher_thread_, LoopThread::Make(parts_.clock, shared));
-  // All streams of the archive go on, if there were more threads before.
-  NEPHILA_TRY(const auto positions, StreamPositions(manifest));
   NEPHILA_TRY(auto ends, KnownEnds(from));
   const size_t downloaders =
-      std::max({parts_.one_thread ? 1 : ThreadsFor(parts_.settings.crawl),
+      std::max({ThreadsFor(parts_.settings.crawl, parts_.one_thread),
                 positions.size(), ends.size()});
   ends.resize(downloaders);
   // The last slot is for the replay.
@@ -168,9 +170,14 @@ Status Crawl::MakeDownloader(size_t number,
   NEPHILA_TRY(thread.fetcher, parts_.web.MakeFetcher(loop));
   store::StoreOptions options;
   options.settings = parts_.settings.store;
-  options.folder = parts_.folder.Path(job::kArchiveDir);
+  options.folder = folders_.paths().front();
+  options.other_folders.assign(folders_.paths().begin() + 1,
+                               folders_.paths().end());
+  options.old_folders = folders_.old_paths();
+  options.floor_bytes = parts_.settings.disk.floor_bytes;
+  options.margin_bytes = parts_.settings.disk.margin_bytes;
   options.log_path =
-      options.folder + "/crawl" +
+      parts_.folder.Path(job::kArchiveDir) + "/crawl" +
       (number == 0 ? std::string() : "-" + std::to_string(number)) + ".log";
   options.settings.prefix = StreamPrefix(parts_.settings.store.prefix, number);
   options.seed = parts_.record_seed + number;
@@ -181,6 +188,8 @@ Status Crawl::MakeDownloader(size_t number,
   // What no entry names has not happened.
   options.keep = position ? position->archive : store::Position{};
   if (known_end) options.keep = std::max(*options.keep, *known_end);
+  // And only of the open file it can be cut.
+  options.before_finish = [this] { return journal_->Sync(); };
   NEPHILA_TRY(thread.store, store::Store::OpenAt(parts_.fs, parts_.clock,
                                                  std::move(options), position));
   Downloader::Parts parts{loop,           *thread.fetcher, parts_.web.limits(),
@@ -270,12 +279,11 @@ Result<std::optional<CrawlEnd>> Crawl::Turn(MonoTime deadline) {
     dispatcher_thread_->loop().Post(
         [this, left = PagesLeft()] { dispatcher_->SetPagesLeft(left); });
   }
-  NEPHILA_TRY(const bool moved, StepFrontier());
-  bool will_come = false;
-  if (!moved && phase_ == Phase::kRunning) {
-    NEPHILA_TRY(will_come, frontier_->RunDry());
-  }
+  // Before the first lease too.
+  NEPHILA_RETURN_IF_ERROR(WatchDisk());
   HoldBack();
+  bool will_come = false;
+  NEPHILA_TRY(const bool moved, RunFrontier(&will_come));
   SyncIfDue();
   BeginCheckpointIfDue();
   NEPHILA_RETURN_IF_ERROR(failure_);
@@ -293,8 +301,10 @@ void Crawl::HoldBack() {
   if (phase_ != Phase::kRunning) return;
   const uint64_t most = parts_.settings.fetch.body_memory_bytes / 4;
   const uint64_t waiting = frontier_->arrived_bytes();
-  if (held_back_ ? waiting > most / 2 : waiting < most) return;
-  held_back_ = !held_back_;
+  is_behind_ = is_behind_ ? waiting > most / 2 : waiting >= most;
+  const bool hold = is_behind_ || disk_->is_waiting();
+  if (hold == held_back_) return;
+  held_back_ = hold;
   dispatcher_thread_->loop().Post([this, hold = held_back_] {
     if (hold) {
       dispatcher_->Pause();
@@ -310,7 +320,61 @@ uint64_t Crawl::PagesLeft() const {
   return most - std::min(most, frontier_->accounts().pages.value());
 }
 
+Status Crawl::WatchDisk() {
+  NEPHILA_RETURN_IF_ERROR(
+      disk_->Look(journal_->on_reserve() || manifests_->on_reserve()));
+  if (disk_->trials() == trials_) return {};
+  trials_ = disk_->trials();
+  OnDownloaders([](CrawlThread& thread) { thread.downloader->TryAgain(); },
+                [] {});
+  if (finish_refused_) {
+    finish_refused_ = false;
+    FinishArchives();
+  }
+  if (checkpoint_ == nullptr) return {};
+  switch (checkpoint_->step) {
+    case Checkpoint::Step::kNoting:
+      return Tolerate(BeginCheckpoint());
+    case Checkpoint::Step::kCollecting:
+      if (checkpoint_->archives_failed) SyncArchives();
+      return {};
+    case Checkpoint::Step::kEnding:
+      return Tolerate(EndCheckpoint());
+  }
+  return {};
+}
+
+Status Crawl::Tolerate(Status status) {
+  if (status.has_value() || status.error().code != ErrorCode::kNoSpace) {
+    return status;
+  }
+  Fail(status.error());
+  return {};
+}
+
+// What the frontier's thread does for URLs; whether anything was done.
+Result<bool> Crawl::RunFrontier(bool* will_come) {
+  // A commit that is begun in part is of one moment.
+  const bool is_noting =
+      checkpoint_ != nullptr && checkpoint_->step == Checkpoint::Step::kNoting;
+  if (disk_->is_refused() || is_noting) return false;
+  auto moved = StepFrontier();
+  if (!moved.has_value()) {
+    NEPHILA_RETURN_IF_ERROR(Tolerate(Unexpected(moved.error())));
+    return false;
+  }
+  if (*moved || phase_ != Phase::kRunning) return moved;
+  const auto dry = frontier_->RunDry();
+  if (dry.has_value()) {
+    *will_come = *dry;
+    return false;
+  }
+  NEPHILA_RETURN_IF_ERROR(Tolerate(Unexpected(dry.error())));
+  return false;
+}
+
 Result<bool> Crawl::StepFrontier() {
+  NEPHILA_RETURN_IF_ERROR(TakeMail());
   frontier_->TakeNoted([this](uint64_t host, uint64_t epoch) {
     dispatcher_thread_->loop().Post(
         [this, host, epoch] { dispatcher_->Noted(host, epoch); });
@@ -330,25 +394,28 @@ MonoTime Crawl::NextTurn(bool moved, bool will_come, MonoTime deadline) const {
     deadline =
         std::min(deadline, now + std::max<decltype(left)>(left, kPassPoll));
   }
-  return std::min({deadline, next_sync_, next_checkpoint_});
+  return std::min({deadline, next_sync_, next_checkpoint_, disk_->next_look()});
 }
 
-Status Crawl::TakeParked(const std::vector<ParkedVisit>& parked) {
-  for (const ParkedVisit& one : parked) {
-    NEPHILA_RETURN_IF_ERROR(frontier_->Park(*one.visit, one.due));
+Status Crawl::TakeMail() {
+  while (!parked_visits_.empty()) {
+    const ParkedVisit& parked = parked_visits_.front();
+    NEPHILA_RETURN_IF_ERROR(frontier_->Park(*parked.visit, parked.due));
+    parked_visits_.pop_front();
   }
-  return {};
-}
-
-Status Crawl::TakeNotes(const std::vector<HostNote>& notes) {
-  for (const HostNote& note : notes) {
-    NEPHILA_RETURN_IF_ERROR(frontier_->Note(note));
+  while (!host_notes_.empty()) {
+    NEPHILA_RETURN_IF_ERROR(frontier_->Note(host_notes_.front()));
+    host_notes_.pop_front();
   }
   return {};
 }
 
 void Crawl::Fail(const Error& error) {
-  if (failure_.has_value()) failure_ = Unexpected(error);
+  if (error.code == ErrorCode::kNoSpace) {
+    disk_->Refused(error);
+  } else if (failure_.has_value()) {
+    failure_ = Unexpected(error);
+  }
 }
 
 CrawlStatus Crawl::status() const {
@@ -367,6 +434,13 @@ CrawlStatus Crawl::status() const {
   status.parked = frontier_->parked();
   status.seen = frontier_->seen().account().Totals().out;
   if (phase_ == Phase::kEnded) status.end = end_;
+  if (gave_up_) {
+    status.disk =
+        "disk: no room for a last checkpoint; nothing is lost, the next run "
+        "reads more of the journal";
+  } else if (phase_ != Phase::kEnded || checkpoint_ != nullptr) {
+    status.disk = disk_->Text();
+  }
   for (const StageAccount* account : frontier_->StageAccounts()) {
     status.AddStage(*account);
     if (account->name() != "reputation") {

@@ -7,6 +7,9 @@
 //   each downloader (`crawl.threads`), and those that merge Memory:
 //   `crawl.memory`
 //
+// A full disk makes it wait, not end (disk_watch.h). What found no room is kept
+// and tried again: a visit by its downloader, mail and a checkpoint here.
+//
 // Turn is one round of everything that the frontier's thread does. Run is Turn
 // until the end. With `one_thread` all parts share one loop, and a test that
 // owns clock, disk and web can stop the world between any two turns.
@@ -16,6 +19,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -30,8 +34,10 @@
 #include "base/workers.h"
 #include "config/profile.h"
 #include "config/settings.h"
+#include "crawl/archive_folders.h"
 #include "crawl/archived_page.h"
 #include "crawl/crawl_status.h"
+#include "crawl/disk_watch.h"
 #include "crawl/dispatcher.h"
 #include "crawl/downloader.h"
 #include "crawl/frontier.h"
@@ -104,16 +110,17 @@ class Crawl {
     std::unique_ptr<Mailbox<VisitPtr>> visits;
     store::StorePosition position;  // by the last checkpoint
   };
-  // A checkpoint that waits for the word of other threads.
+  // A checkpoint that waits for the word of other threads, or for room on disk:
+  // each step is then done again.
   struct Checkpoint {
+    enum class Step : uint8_t { kNoting, kCollecting, kEnding };
+    Step step = Step::kNoting;
     job::Manifest manifest;
     uint64_t entry = 0;
     size_t missing = 0;
+    bool archives_failed = false;
     std::string waits;
   };
-  // More crawl threads than anyone has.
-  static constexpr uint32_t kMostStreams = 1024;
-
   enum class Phase : uint8_t {
     kRunning,
     kDraining,   // no leases; what is in flight ends
@@ -126,8 +133,8 @@ class Crawl {
   explicit Crawl(const Parts& parts);
   Status OpenJob();
   Status ClearStages();
-  // Of each stream of the archive.
-  static Result<std::vector<store::StorePosition>> StreamPositions(
+  // Of each stream of the archive; opens its folders.
+  Result<std::vector<store::StorePosition>> StreamPositions(
       const job::Manifest* manifest);
   Status OpenStages(const job::Manifest* manifest, uint64_t from);
   Status MakeDispatcher(const job::Manifest* manifest);
@@ -146,15 +153,20 @@ class Crawl {
   uint64_t PagesLeft() const;
   void HoldBack();
 
-  Status TakeParked(const std::vector<ParkedVisit>& parked);
-  Status TakeNotes(const std::vector<HostNote>& notes);
+  // Mail that changes the frontier.
+  Status TakeMail();
   Result<bool> StepFrontier();
+  Result<bool> RunFrontier(bool* will_come);
   MonoTime NextTurn(bool moved, bool will_come, MonoTime deadline) const;
 
   std::optional<CrawlEnd> Reached() const;
   Result<std::optional<CrawlEnd>> StepEnd();
+  Status StepLast();
   void AskInFlight();
   void FinishArchives();
+  // The user does not want to wait for room: as after a crash, nothing is lost.
+  bool GivesUp() const;
+  void GiveUp();
   // Runs `function` on the thread of each downloader, then `done` here, once.
   void OnDownloaders(const std::function<void(CrawlThread&)>& function,
                      const std::function<void()>& done);
@@ -164,14 +176,21 @@ class Crawl {
   // The frontier's part of a checkpoint.
   Status NoteState();
   void SyncArchive(CrawlThread& thread);
+  void SyncArchives();
   Status BeginCheckpoint();
   void CollectCheckpoint();
   Status EndCheckpoint();
+  // Looks at the disk; what was refused for want of space is tried again.
+  Status WatchDisk();
+  // Ends the crawl, unless room on disk is all that is missing.
   void Fail(const Error& error);
+  // No error, or one that Fail has to end the crawl for.
+  Status Tolerate(Status status);
 
   const Parts parts_;
   std::unique_ptr<net::EventLoop> loop_;  // the frontier's
   std::unique_ptr<Workers> workers_;
+  ArchiveFolders folders_;
   std::unique_ptr<job::Journal> journal_;
   std::unique_ptr<job::ManifestFolder> manifests_;
   std::unique_ptr<job::Quarantine> quarantine_;
@@ -189,17 +208,24 @@ class Crawl {
   std::unique_ptr<Mailbox<FinishedVisit>> finished_;
   std::unique_ptr<Mailbox<ParkedVisit>> parked_;
   std::unique_ptr<Mailbox<HostNote>> notes_;
+  std::deque<ParkedVisit> parked_visits_;
+  std::deque<HostNote> host_notes_;
 
   Phase phase_ = Phase::kRunning;
   std::atomic<int> stops_{0};
   std::optional<CrawlEnd> end_;
   bool started_ = false;
-  bool held_back_ = false;  // the dispatcher, until the frontier has caught up
+  bool is_behind_ = false;  // the frontier has much to catch up with
+  bool held_back_ = false;  // the dispatcher: for that, or for the disk
   bool cancelled_ = false;
   MonoTime began_;
   MonoTime drain_until_{};
   MonoTime next_checkpoint_{};
   MonoTime next_sync_{};
+  std::unique_ptr<DiskWatch> disk_;
+  uint64_t trials_ = 0;  // of it that were seen
+  bool gave_up_ = false;
+  bool finish_refused_ = false;  // of an archive
   std::unique_ptr<Checkpoint> checkpoint_;
   uint64_t manifest_entry_ = 0;  // of the last manifest
   uint64_t next_manifest_ = 1;

@@ -7,51 +7,25 @@
 // syncs.
 #include <algorithm>
 
-#include "base/bytes.h"
+#include "crawl/archive_folders.h"
 #include "crawl/crawl.h"
 
 namespace nephila::crawl {
-namespace {
-
-Unexpected<Error> NoPart(std::string_view name) {
-  return Unexpected(
-      Error{ErrorCode::kCorruption,
-            "the manifest's part " + std::string(name) + " is damaged"});
-}
-
-std::string WritePositions(const std::vector<store::StorePosition>& positions) {
-  std::string bytes;
-  ByteWriter writer(bytes);
-  writer.Varint(positions.size());
-  for (const store::StorePosition& position : positions) {
-    writer.Varint(position.archive.serial);
-    writer.Varint(position.archive.offset);
-    writer.Varint(position.log_bytes);
-  }
-  return bytes;
-}
-
-}  // namespace
-
 Result<std::vector<store::StorePosition>> Crawl::StreamPositions(
     const job::Manifest* manifest) {
-  std::vector<store::StorePosition> positions;
-  if (manifest == nullptr) return positions;
-  const auto part = manifest->parts.find("archive");
-  if (part == manifest->parts.end()) return NoPart("archive");
-  ByteReader reader(part->second);
-  const auto count = reader.Varint();
-  if (!count.has_value() || *count > kMostStreams) return NoPart("archive");
-  for (uint64_t i = 0; i < *count; ++i) {
-    const auto serial = reader.Varint();
-    const auto offset = reader.Varint();
-    const auto log = reader.Varint();
-    if (!serial.has_value() || !offset.has_value() || !log.has_value()) {
-      return NoPart("archive");
+  ArchivePart part;
+  if (manifest != nullptr) {
+    const auto found = manifest->parts.find("archive");
+    if (found == manifest->parts.end()) {
+      return Unexpected(
+          Error{ErrorCode::kCorruption, "the manifest has no part archive"});
     }
-    positions.push_back({{*serial, *offset}, *log});
+    NEPHILA_TRY(part, ReadArchivePart(found->second));
   }
-  return positions;
+  NEPHILA_TRY(folders_, ArchiveFolders::Open(parts_.fs, parts_.folder,
+                                             parts_.settings.store.folders,
+                                             part.folders));
+  return part.streams;
 }
 
 Status Crawl::OpenJob() {
@@ -63,6 +37,12 @@ Status Crawl::OpenJob() {
   std::optional<job::Manifest> manifest;
   if (manifests_->newest_number() > 0) {
     NEPHILA_TRY(manifest, manifests_->Newest());
+    if (manifest->number != manifests_->newest_number()) {
+      return Unexpected(Error{
+          ErrorCode::kIo, parts_.folder.Path(job::kManifestsDir) +
+                              ": the newest manifest could be read once, and "
+                              "then not: Input/output error"});
+    }
     next_manifest_ = manifest->number + 1;
   } else if (!parts_.folder.is_new()) {
     // Stopped before its first checkpoint: all stages are made anew.
@@ -109,15 +89,19 @@ void Crawl::BeginCheckpointIfDue() {
       (frontier_->is_mid_entry() && !frontier_->is_stuck())) {
     return;
   }
+  if (disk_->is_refused()) return;
   if (Status status = BeginCheckpoint(); !status) Fail(status.error());
 }
 
 Status Crawl::NoteState() {
-  checkpoint_ = std::make_unique<Checkpoint>();
-  checkpoint_->manifest.number = next_manifest_++;
-  checkpoint_->entry = frontier_->entry();
+  if (checkpoint_ == nullptr) {
+    checkpoint_ = std::make_unique<Checkpoint>();
+    checkpoint_->manifest.number = next_manifest_++;
+    checkpoint_->entry = frontier_->entry();
+  }
   NEPHILA_TRY(checkpoint_->manifest.parts, frontier_->BeginCheckpoint());
   checkpoint_->manifest.parts["status"] = FormatStatus(status());
+  checkpoint_->step = Checkpoint::Step::kCollecting;
   return {};
 }
 
@@ -127,23 +111,32 @@ void Crawl::SyncArchive(CrawlThread& thread) {
   if (position.has_value()) {
     thread.position = *position;
   } else {
-    loop_->Post([this, error = position.error()] { Fail(error); });
+    loop_->Post([this, error = position.error()] {
+      if (checkpoint_ != nullptr) checkpoint_->archives_failed = true;
+      Fail(error);
+    });
   }
+}
+
+void Crawl::SyncArchives() {
+  checkpoint_->archives_failed = false;
+  ++checkpoint_->missing;
+  // Each writes its own; who reads them has been told by all.
+  OnDownloaders([this](CrawlThread& thread) { SyncArchive(thread); },
+                [this] { CollectCheckpoint(); });
 }
 
 Status Crawl::BeginCheckpoint() {
   NEPHILA_RETURN_IF_ERROR(NoteState());
   // The dispatcher, and all downloaders together.
-  checkpoint_->missing = 2;
+  checkpoint_->missing = 1;
   dispatcher_thread_->loop().Post([this] {
     loop_->Post([this, waits = dispatcher_->SaveWaits()]() mutable {
-      checkpoint_->waits = std::move(waits);
+      if (checkpoint_ != nullptr) checkpoint_->waits = std::move(waits);
       CollectCheckpoint();
     });
   });
-  // Each writes its own; who reads them has been told by all.
-  OnDownloaders([this](CrawlThread& thread) { SyncArchive(thread); },
-                [this] { CollectCheckpoint(); });
+  SyncArchives();
   return {};
 }
 
@@ -157,16 +150,25 @@ Status Crawl::CheckpointNow() {
 }
 
 void Crawl::CollectCheckpoint() {
+  if (checkpoint_ == nullptr) return;  // it was given up
   if (--checkpoint_->missing > 0 || !failure_.has_value()) return;
+  // Without the end of each stream it would name too little of them.
+  if (checkpoint_->archives_failed) return;
   if (Status status = EndCheckpoint(); !status) Fail(status.error());
 }
 
 Status Crawl::EndCheckpoint() {
-  std::vector<store::StorePosition> positions;
-  positions.reserve(threads_.size());
-  for (const auto& thread : threads_) positions.push_back(thread->position);
-  checkpoint_->manifest.parts["archive"] = WritePositions(positions);
-  checkpoint_->manifest.parts["waits"] = std::move(checkpoint_->waits);
+  if (checkpoint_->step != Checkpoint::Step::kEnding) {
+    checkpoint_->step = Checkpoint::Step::kEnding;
+    ArchivePart part;
+    part.folders = folders_.names();
+    for (const auto& thread : threads_) {
+      part.streams.push_back(thread->position);
+      part.streams.back().folder = folders_.NameOf(thread->position.folder);
+    }
+    checkpoint_->manifest.parts["archive"] = WriteArchivePart(part);
+    checkpoint_->manifest.parts["waits"] = std::move(checkpoint_->waits);
+  }
   NEPHILA_RETURN_IF_ERROR(journal_->Sync());
   NEPHILA_RETURN_IF_ERROR(frontier_->FinishCheckpoint());
   NEPHILA_RETURN_IF_ERROR(manifests_->Write(checkpoint_->manifest));

@@ -48,25 +48,58 @@ Result<std::optional<CrawlEnd>> Crawl::StepEnd() {
       cancelled_ = stops_ > 1 || parts_.clock.Now() >= drain_until_;
       return std::optional<CrawlEnd>();
     case Phase::kFlushing:
+      return std::optional<CrawlEnd>();
     case Phase::kFinishing:
+      if (finish_refused_ && GivesUp()) GiveUp();
       return std::optional<CrawlEnd>();
-    case Phase::kLast: {
-      // One that was under way is ended first.
-      if (checkpoint_ != nullptr) return std::optional<CrawlEnd>();
-      // What has ended is counted; it is in the journal in any case.
-      if (frontier_->arrived() > 0 && stops_ < 2) {
-        NEPHILA_TRY(const bool moved, frontier_->Absorb());
-        if (moved) return std::optional<CrawlEnd>();
-      }
-      phase_ = Phase::kEnded;
-      NEPHILA_RETURN_IF_ERROR(BeginCheckpoint());
+    case Phase::kLast:
+      NEPHILA_RETURN_IF_ERROR(StepLast());
       return std::optional<CrawlEnd>();
-    }
     case Phase::kEnded:
-      if (checkpoint_ != nullptr) return std::optional<CrawlEnd>();
-      return end_;
+      if (checkpoint_ == nullptr) return end_;
+      if (GivesUp()) GiveUp();
+      return std::optional<CrawlEnd>();
   }
   return std::optional<CrawlEnd>();
+}
+
+Status Crawl::StepLast() {
+  if (GivesUp()) {
+    GiveUp();
+    return {};
+  }
+  // One that was under way is ended first.
+  if (checkpoint_ != nullptr || disk_->is_refused()) return {};
+  // What has ended is counted; it is in the journal in any case.
+  if (frontier_->arrived() > 0 && stops_ < 2) {
+    const auto moved = frontier_->Absorb();
+    if (!moved.has_value()) return Tolerate(Unexpected(moved.error()));
+    if (*moved) return {};
+  }
+  phase_ = Phase::kEnded;
+  return Tolerate(BeginCheckpoint());
+}
+
+// Whoever stops a crawl, or gave it a time, need not wait for room on disk.
+bool Crawl::GivesUp() const {
+  return disk_->is_refused() && !gave_up_ &&
+         (stops_ > 0 || end_ == CrawlEnd::kMaxTime);
+}
+
+void Crawl::GiveUp() {
+  gave_up_ = true;
+  if (stops_ > 0) end_ = CrawlEnd::kStopped;
+  OnDownloaders(
+      [this](CrawlThread& thread) {
+        if (auto position = thread.downloader->Sync(); !position) {
+          loop_->Post([this, error = position.error()] { Fail(error); });
+        }
+      },
+      [this] {
+        if (Status status = journal_->Sync(); !status) Fail(status.error());
+        checkpoint_.reset();
+        phase_ = Phase::kEnded;
+      });
 }
 
 // The dispatcher knows what has a lease, the downloaders what has ended and is
@@ -99,10 +132,15 @@ void Crawl::FinishArchives() {
   OnDownloaders(
       [this](CrawlThread& thread) {
         if (Status status = thread.downloader->Finish(); !status) {
-          loop_->Post([this, error = status.error()] { Fail(error); });
+          loop_->Post([this, error = status.error()] {
+            finish_refused_ = true;
+            Fail(error);
+          });
         }
       },
-      [this] { phase_ = Phase::kLast; });
+      [this] {
+        if (!finish_refused_) phase_ = Phase::kLast;
+      });
 }
 
 void Crawl::OnDownloaders(const std::function<void(CrawlThread&)>& function,

@@ -123,7 +123,7 @@ Status Crawl::Replay(uint64_t from) {
                      parts_.settings.crawl.budgets);
   GuardedReader guarded({reader, quarantine_.get(), threads_.size(),
                          parts_.folder.key_seed(), parts_.on_read});
-  ArchivedPage archived(parts_.fs, parts_.folder.Path(job::kArchiveDir),
+  ArchivedPage archived(parts_.fs, folders_.AllPaths(),
                         parts_.settings.store.prefix,
                         fetch::HeadLimitsOf(parts_.settings.fetch));
   while (true) {

@@ -64,6 +64,8 @@ std::string FormatStatus(const CrawlStatus& status) {
   json["ready"] = status.ready;
   json["parked"] = status.parked;
   json["waiting"] = status.waiting;
+  json["disk"] = nullptr;
+  if (!status.disk.empty()) json["disk"] = status.disk;
   json["end"] = nullptr;
   if (status.end) json["end"] = CrawlEndName(*status.end);
   json["outcomes"] = Json::object();

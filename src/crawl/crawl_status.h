@@ -40,6 +40,7 @@ struct CrawlStatus {
   uint64_t parked = 0;   // their hosts are left alone for long
   uint64_t waiting = 0;  // in all stages together
   uint64_t seen = 0;     // different URLs
+  std::string disk;      // what it waits for there, in words; "": nothing
   std::optional<CrawlEnd> end;
 
   struct Stage {

@@ -32,6 +32,13 @@ std::string OriginOf(const fetch::FetchRequest& request) {
       .append(std::to_string(request.port));
 }
 
+std::chrono::seconds RetryAfterOf(const FakeAnswer& answer) {
+  for (const auto& [name, value] : answer.fields) {
+    if (name == "Retry-After") return std::chrono::seconds(std::stoi(value));
+  }
+  return std::chrono::seconds(0);
+}
+
 std::string HeadOf(const FakeAnswer& answer) {
   std::string head = "HTTP/1.1 " + std::to_string(answer.status) + " So\r\n";
   for (const auto& [name, value] : answer.fields) {
@@ -98,6 +105,36 @@ void FakeWeb::CloseKept(std::string host) {
   closed_.insert(std::move(host));
 }
 
+void FakeWeb::NumberAnswers() {
+  const MutexLock lock(mutex_);
+  numbers_ = true;
+}
+
+bool FakeWeb::numbers_answers() const {
+  const MutexLock lock(mutex_);
+  return numbers_;
+}
+
+void FakeWeb::BreakOff(MonoTime now, nanoseconds pause) {
+  const MutexLock lock(mutex_);
+  for (FakeContact& contact : log_) {
+    if (contact.end != MonoTime::max()) continue;
+    contact.end = now + ahead_;
+    contact.lost = true;
+  }
+  ahead_ += pause;
+}
+
+size_t FakeWeb::requests() const {
+  const MutexLock lock(mutex_);
+  return log_.size();
+}
+
+size_t FakeWeb::ends() const {
+  const MutexLock lock(mutex_);
+  return ends_;
+}
+
 std::vector<FakeContact> FakeWeb::log() const {
   const MutexLock lock(mutex_);
   return log_;
@@ -158,7 +195,7 @@ std::pair<FakeAnswer, size_t> FakeWeb::Ask(const fetch::FetchRequest& request,
   contact.url = request.url;
   contact.host = request.host;
   contact.address = request.address;
-  contact.begin = begin;
+  contact.begin = begin + ahead_;
   contact.end = MonoTime::max();
   contact.reused = kept;
   log_.push_back(contact);
@@ -169,18 +206,20 @@ std::pair<FakeAnswer, size_t> FakeWeb::Ask(const fetch::FetchRequest& request,
   const auto page = pages_.find(request.url);
   if (page == pages_.end()) return {FakeError(404), place};
   FakeAnswer answer = page->second.front();
+  log_[place].retry_after = RetryAfterOf(answer);
   if (page->second.size() > 1) page->second.pop_front();
   return {std::move(answer), place};
 }
 
 void FakeWeb::Contact(size_t place, MonoTime when) {
   const MutexLock lock(mutex_);
-  log_[place].contact = when;
+  log_[place].contact = when + ahead_;
 }
 
 void FakeWeb::End(size_t place, MonoTime when) {
   const MutexLock lock(mutex_);
-  log_[place].end = when;
+  log_[place].end = when + ahead_;
+  ++ends_;
 }
 
 dns::Answer FakeWeb::Resolve(std::string_view host) {
@@ -290,6 +329,11 @@ std::unique_ptr<FetchResult> FakeFetcher::ResultOf(const Transfer& transfer) {
   if (answer.outcome != FetchOutcome::kResponse) return result;
   result->status = answer.status;
   result->head = HeadOf(answer);
+  if (web_.numbers_answers()) {
+    result->head.insert(
+        result->head.size() - 2,
+        "X-Request: " + std::to_string(transfer.place) + "\r\n");
+  }
   result->body.Begin(&share_);
   const size_t taken = result->body.Append(answer.body);
   NEPHILA_CHECK(taken == answer.body.size());

@@ -58,6 +58,9 @@ struct FakeContact {
   MonoTime contact{};  // the server heard of it
   MonoTime end{};      // max(): it is not over
   bool reused = false;
+  bool lost = false;  // who asked was gone before the end
+  // As its answer says.
+  std::chrono::seconds retry_after{0};
 };
 
 class FakeWeb {
@@ -75,7 +78,18 @@ class FakeWeb {
       NEPHILA_EXCLUDES(mutex_);
   // The next request over a kept connection of the host finds it closed.
   void CloseKept(std::string host) NEPHILA_EXCLUDES(mutex_);
+  // From now on answers have a field X-Request, the place of their request in
+  // the log: so no two are the same.
+  void NumberAnswers() NEPHILA_EXCLUDES(mutex_);
 
+  // Whoever asks is gone, at this time of its clock: what is not over will
+  // never be, and ends now. From then on `pause` lies between its clock and
+  // that of the log: a clock that begins anew does not turn the log back.
+  void BreakOff(MonoTime now, std::chrono::nanoseconds pause)
+      NEPHILA_EXCLUDES(mutex_);
+
+  size_t requests() const NEPHILA_EXCLUDES(mutex_);
+  size_t ends() const NEPHILA_EXCLUDES(mutex_);
   std::vector<FakeContact> log() const NEPHILA_EXCLUDES(mutex_);
   // URLs that were asked for, in order.
   std::vector<std::string> Asked() const NEPHILA_EXCLUDES(mutex_);
@@ -98,6 +112,7 @@ class FakeWeb {
   void Contact(size_t place, MonoTime when) NEPHILA_EXCLUDES(mutex_);
   void End(size_t place, MonoTime when) NEPHILA_EXCLUDES(mutex_);
   dns::Answer Resolve(std::string_view host) NEPHILA_EXCLUDES(mutex_);
+  bool numbers_answers() const NEPHILA_EXCLUDES(mutex_);
 
   mutable Mutex mutex_;
   std::map<std::string, std::deque<FakeAnswer>, std::less<>> pages_
@@ -110,6 +125,9 @@ class FakeWeb {
       NEPHILA_GUARDED_BY(mutex_);
   std::set<std::string, std::less<>> closed_ NEPHILA_GUARDED_BY(mutex_);
   std::vector<FakeContact> log_ NEPHILA_GUARDED_BY(mutex_);
+  size_t ends_ NEPHILA_GUARDED_BY(mutex_) = 0;
+  std::chrono::nanoseconds ahead_ NEPHILA_GUARDED_BY(mutex_){0};
+  bool numbers_ NEPHILA_GUARDED_BY(mutex_) = false;
 };
 
 class FakeFetcher final : public fetch::Fetcher {

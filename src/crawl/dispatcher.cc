@@ -93,6 +93,16 @@ void Dispatcher::Wanted(size_t count) {
   Pump();
 }
 
+void Dispatcher::Noted(uint64_t host, uint64_t epoch) {
+  const auto found = hosts_.find(host);
+  if (found != hosts_.end() && found->second.visits > 0) {
+    // They wait for a name, or for room, and know nothing of the note.
+    found->second.noted = epoch;
+  } else {
+    politeness_.Forget(host, epoch);
+  }
+}
+
 void Dispatcher::Contacted(uint64_t lease, MonoTime when) {
   politeness_.Contacted(lease, when);
   Pump();
@@ -163,6 +173,7 @@ void Dispatcher::Begin(VisitPtr visit) {
   const uint64_t id = next_id_++;
   Host& host = hosts_[visit->host_key];
   if (host.visits++ == 0) host.origin = OriginOf(*visit);
+  if (std::exchange(host.kept, false)) --kept_;
   if (!host.changed) {
     host.failures = visit->failures;
     host.overloads = visit->overloads;
@@ -372,18 +383,27 @@ VisitPtr Dispatcher::Extract(uint64_t id) {
 }
 
 void Dispatcher::Leave(uint64_t host_key) {
-  --hosts_.at(host_key).visits;
+  Host& host = hosts_.at(host_key);
+  if (--host.visits == 0 && host.noted) {
+    politeness_.Forget(host_key, *std::exchange(host.noted, std::nullopt));
+  }
   DropIfDone(host_key);
 }
 
 void Dispatcher::DropIfDone(uint64_t host_key) {
   const auto found = hosts_.find(host_key);
-  const Host& host = found->second;
+  Host& host = found->second;
   if (host.visits > 0 || host.resolving) return;
-  // Its trouble is to be noted by this name, but for so many.
+  if (std::exchange(host.kept, false)) --kept_;
+  // Its trouble is to be noted by this name: politeness, which will do so, has
+  // no more hosts than this.
   const auto most = static_cast<size_t>(parts_.settings.politeness.max_hosts) +
                     static_cast<size_t>(parts_.settings.politeness.max_parked);
-  if (host.changed && hosts_.size() < most) return;
+  if (host.changed && kept_ < most) {
+    host.kept = true;
+    ++kept_;
+    return;
+  }
   hosts_.erase(found);
 }
 

@@ -99,7 +99,7 @@ class Dispatcher {
 
   // What the note with this epoch says stands in the host's record, and
   // nothing comes any more that was checked before.
-  void Noted(uint64_t host, uint64_t epoch) { politeness_.Forget(host, epoch); }
+  void Noted(uint64_t host, uint64_t epoch);
 
   // From a downloader.
   struct End {
@@ -154,6 +154,10 @@ class Dispatcher {
     uint32_t failures = 0;
     uint32_t overloads = 0;
     bool changed = false;
+    bool kept = false;  // for that alone
+    // Of a note that stands in its record, while visits are here that were
+    // checked before it did.
+    std::optional<uint64_t> noted;
   };
 
   static politeness::Kind KindOf(const Visit& visit);
@@ -208,6 +212,7 @@ class Dispatcher {
   uint64_t next_id_ = 1;
   std::unordered_map<uint64_t, VisitPtr> visits_;
   std::unordered_map<uint64_t, Host> hosts_;  // by key
+  size_t kept_ = 0;  // of them
   size_t nameless_ = 0;
   std::deque<uint64_t> full_;                // there was no room for them
   std::multimap<MonoTime, uint64_t> later_;  // to be begun again

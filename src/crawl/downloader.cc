@@ -132,6 +132,15 @@ Result<store::StorePosition> Downloader::Sync() {
   return parts_.store.position();
 }
 
+Status Downloader::Finish() {
+  TryAgain();
+  if (!stuck_.empty()) {
+    return Unexpected(
+        Error{ErrorCode::kNoSpace, "pages that were fetched wait for room"});
+  }
+  return parts_.store.Finish();
+}
+
 void Downloader::Settle(Attempt attempt) {
   if (stuck_.empty()) {
     const Status written = Write(&attempt);

@@ -98,7 +98,8 @@ class Downloader final : private fetch::FetchHandler {
   void Covered(const store::StorePosition& position) {
     parts_.store.Covered(position);
   }
-  Status Finish() { return parts_.store.Finish(); }  // of the archive
+  // Of the archive. kNoSpace: also if something waits for room to be written.
+  Status Finish();
 
  private:
   // A visit that has a lease or had one, and how far it has come.

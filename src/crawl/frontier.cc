@@ -80,8 +80,9 @@ void Frontier::TakeNoted(
   if (notes_.empty()) return;
   const uint64_t passes = robots_->stats().cache.passes;
   // In the order in which they came, which is that of passes and places.
+  const bool all_are_in = robots_->IsNoted();
   for (PendingNote& note : notes_) {
-    if (note.pass > passes) break;
+    if (note.pass > passes && !all_are_in) break;
     if (!note.place) note.place = queues_->NextAppend(kReadyQueue);
   }
   while (!notes_.empty() && notes_.front().place &&
@@ -128,8 +129,15 @@ Status Frontier::Wait() {
 }
 
 Result<bool> Frontier::RunDry() {
-  if (wanted_ == 0) return false;
-  NEPHILA_TRY(bool will_come, robots_->RunDry());
+  // Hosts that politeness may forget then make room for others, without which
+  // no URL may come that a pass would be for.
+  bool will_come = false;
+  if (!notes_.empty() && !notes_.back().place) {
+    NEPHILA_TRY(will_come, robots_->RunDryForNotes());
+  }
+  if (wanted_ == 0) return will_come;
+  NEPHILA_TRY(const bool of_robots, robots_->RunDry());
+  will_come = will_come || of_robots;
   if (budget_ != nullptr) {
     NEPHILA_TRY(const bool of_budget, budget_->RunDry());
     NEPHILA_TRY(const bool of_reputation, reputation_->RunDry());
@@ -199,12 +207,15 @@ Status Frontier::BeginEntry(const Arrived& arrived) {
     accounts_.url.Out();
     return {};
   }
+  // First what a full disk may refuse: then it comes again.
+  NEPHILA_RETURN_IF_ERROR(visit.kind == item::FetchKind::kRobots
+                              ? EndRobots(visit)
+                              : EndAttempt(arrived));
   accounts_.CountAttempt(visit);
   // Its URL stays open.
   if (visit.body_lost) return {};
   accounts_.CountFound(visit.found);
-  if (visit.kind == item::FetchKind::kRobots) return EndRobots(visit);
-  return EndAttempt(arrived);
+  return {};
 }
 
 Status Frontier::EndAttempt(const Arrived& arrived) {
@@ -409,33 +420,45 @@ Status Frontier::Park(const ParkedUrl& url) {
 Result<size_t> Frontier::MoveParked(size_t max_urls) {
   size_t moved = 0;
   const WallTime now = parts_.clock.WallNow();
-  std::vector<std::string> urls;
-  while (moved < max_urls && to_robots_.size() < kStepUrls &&
-         !due_slots_.empty() && due_slots_.begin()->opens <= now) {
-    const DueSlot slot = *due_slots_.begin();
-    urls.clear();
-    NEPHILA_TRY(const size_t count,
-                queues_->Read(slot.queue, max_urls - moved,
-                              [&urls](const disk_queue::Record& record) {
-                                urls.emplace_back(record.bytes);
-                              }));
-    moved += count;
-    parked_ -= count;
-    if (queues_->Kept(slot.queue) == 0) {
-      NEPHILA_RETURN_IF_ERROR(queues_->Remove(slot.queue));
-      due_slots_.erase(slot);
-    }
-    for (const std::string& bytes : urls) {
-      const auto url = ReadParkedUrl(bytes);
-      if (!url.has_value()) return Corrupt(url.error());
-      if (url->due > now) {
-        NEPHILA_RETURN_IF_ERROR(Park(*url));
-      } else {
-        BackToRobots(url->record, url->budget);
+  while (moved < max_urls && to_robots_.size() < kStepUrls) {
+    if (unparked_.empty()) {
+      if (due_slots_.empty() || due_slots_.begin()->opens > now) break;
+      const DueSlot slot = *due_slots_.begin();
+      NEPHILA_TRY(
+          const size_t read,
+          queues_->ReadAhead(slot.queue, max_urls - moved,
+                             [this, slot](const disk_queue::Record& record) {
+                               unparked_.push_back({slot, record.ordinal,
+                                                    std::string(record.bytes)});
+                             }));
+      if (read == 0) {
+        due_slots_.erase(slot);
+        NEPHILA_RETURN_IF_ERROR(queues_->Remove(slot.queue));
+        continue;
       }
     }
+    NEPHILA_RETURN_IF_ERROR(Unpark(unparked_.front(), now));
+    unparked_.pop_front();
+    ++moved;
   }
   return moved;
+}
+
+// A full disk may refuse it. Its queue lets go of it only when it is elsewhere.
+Status Frontier::Unpark(const Unparked& unparked, WallTime now) {
+  const auto url = ReadParkedUrl(unparked.bytes);
+  if (!url.has_value()) return Corrupt(url.error());
+  if (url->due > now) {
+    NEPHILA_RETURN_IF_ERROR(Park(*url));
+  } else {
+    BackToRobots(url->record, url->budget);
+  }
+  --parked_;
+  const DueSlot& slot = unparked.slot;
+  queues_->Release(slot.queue, unparked.ordinal + 1);
+  if (queues_->Kept(slot.queue) > 0) return {};
+  due_slots_.erase(slot);
+  return queues_->Remove(slot.queue);
 }
 
 void Frontier::BackToRobots(std::string_view record, uint64_t budget) {

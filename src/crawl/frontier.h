@@ -123,6 +123,9 @@ class Frontier {
   // A checkpoint in two steps: Begin notes the state, Finish makes it durable
   // (it syncs). REQUIRES for Begin: the last one is finished, and its manifest
   // is durable, since stages let go of what only the one before that needs.
+  // kNoSpace from either: the same call again once there is room, and between
+  // two calls of Begin no other that changes anything: stages are noted as of
+  // the same moment.
   Result<ManifestParts> BeginCheckpoint();
   Status FinishCheckpoint();
 
@@ -146,6 +149,13 @@ class Frontier {
   const Scope& scope() const { return scope_; }
   uint64_t ready() const { return queues_->Unread(kReadyQueue); }
   uint64_t parked() const { return parked_; }
+  // What `politeness` holds, counted where it is and not in the account: after
+  // Open both are the same. URLs whose attempt ended behind the manifest are
+  // taken off though they may be in an earlier stage still.
+  int64_t CountHeld() const {
+    return static_cast<int64_t>(queues_->Kept(kReadyQueue) + parked_) -
+           static_cast<int64_t>(ended_places_.size() + ended_attempts_.size());
+  }
 
  private:
   static constexpr uint64_t kReadyQueue = 0;
@@ -168,6 +178,12 @@ class Frontier {
     uint64_t epoch = 0;
     uint64_t pass = 0;              // of RobotsCache that has it
     std::optional<uint64_t> place;  // in the ready queue, to be read before
+  };
+  // Read from a queue of parked URLs, which still keeps it.
+  struct Unparked {
+    DueSlot slot;
+    uint64_t ordinal = 0;
+    std::string bytes;
   };
   // Of `budget`, on its way to `robots`, or back there from the ready queue.
   struct ToRobots {
@@ -201,6 +217,7 @@ class Frontier {
   void BackToRobots(std::string_view record, uint64_t budget);
   void EndPlace(uint64_t place);
   Result<size_t> MoveParked(size_t max_urls);
+  Status Unpark(const Unparked& unparked, WallTime now);
   Result<size_t> MoveSeen(size_t max_urls);
   Result<size_t> MoveReputation(size_t max_edges);
   Result<size_t> MoveBudget(size_t max_urls);
@@ -244,8 +261,13 @@ class Frontier {
   // by origin: after a restart it goes on behind them.
   std::map<std::string, std::vector<std::string>, std::less<>> walks_;
   std::set<DueSlot> due_slots_;  // with parked URLs
+  std::deque<Unparked> unparked_;
   uint64_t parked_ = 0;
   uint64_t wanted_ = 0;
+  // Of a checkpoint that is being begun: the parts noted so far; and of one
+  // that is being finished: how many stages are.
+  ManifestParts noted_;
+  size_t finished_ = 0;
   std::string parent_;  // of a record that is being read
 };
 

@@ -163,29 +163,41 @@ Status Frontier::MakeBudgets(const drum::DrumContext& context,
 }
 
 Result<ManifestParts> Frontier::BeginCheckpoint() {
-  ManifestParts parts;
-  NEPHILA_TRY(parts["seen"], seen_->BeginCommit());
+  // A stage whose commit is begun is not asked again.
+  const auto note = [this](std::string_view name, auto& stage) -> Status {
+    if (noted_.contains(name)) return {};
+    NEPHILA_TRY(noted_[std::string(name)], stage.BeginCommit());
+    return {};
+  };
+  NEPHILA_RETURN_IF_ERROR(note("seen", *seen_));
   if (budget_ != nullptr) {
-    NEPHILA_TRY(parts["reputation"], reputation_->BeginCommit());
-    NEPHILA_TRY(parts["budget"], budget_->BeginCommit());
+    NEPHILA_RETURN_IF_ERROR(note("reputation", *reputation_));
+    NEPHILA_RETURN_IF_ERROR(note("budget", *budget_));
   } else {
-    parts["budget"] = pass_through_->Save();
+    noted_["budget"] = pass_through_->Save();
   }
-  NEPHILA_TRY(parts["robots"], robots_->BeginCommit());
+  NEPHILA_RETURN_IF_ERROR(note("robots", *robots_));
   NEPHILA_TRY(const uint64_t generation, queues_->BeginCommit());
-  ByteWriter(parts["ready"]).Varint(generation);
-  parts["frontier"] = SaveState();
-  return parts;
+  ByteWriter(noted_["ready"]).Varint(generation);
+  noted_["frontier"] = SaveState();
+  return std::exchange(noted_, {});
 }
 
 Status Frontier::FinishCheckpoint() {
-  NEPHILA_RETURN_IF_ERROR(seen_->FinishCommit());
-  if (budget_ != nullptr) {
-    NEPHILA_RETURN_IF_ERROR(reputation_->FinishCommit());
-    NEPHILA_RETURN_IF_ERROR(budget_->FinishCommit());
-  }
-  NEPHILA_RETURN_IF_ERROR(robots_->FinishCommit());
-  return queues_->FinishCommit();
+  size_t stage = 0;
+  const auto finish = [&](auto* of) -> Status {
+    if (of == nullptr || stage++ < finished_) return {};
+    NEPHILA_RETURN_IF_ERROR(of->FinishCommit());
+    ++finished_;
+    return {};
+  };
+  NEPHILA_RETURN_IF_ERROR(finish(seen_.get()));
+  NEPHILA_RETURN_IF_ERROR(finish(reputation_.get()));
+  NEPHILA_RETURN_IF_ERROR(finish(budget_.get()));
+  NEPHILA_RETURN_IF_ERROR(finish(robots_.get()));
+  NEPHILA_RETURN_IF_ERROR(finish(queues_.get()));
+  finished_ = 0;
+  return {};
 }
 
 std::string Frontier::SaveState() const {

@@ -104,6 +104,7 @@ class Drum::Impl {
   Status Wait();
   Status Drain(Receiver& receiver);
   bool PassIsOn() const { return frozen_ != nullptr; }
+  bool IsIdle() const { return frozen_ == nullptr && gathering_->empty(); }
   Result<uint64_t> BeginCommit();
   Status FinishCommit() { return commits_.Finish(); }
   Result<std::unique_ptr<Scan>> NewScan(const ScanRange& range) const {
@@ -747,6 +748,7 @@ Result<size_t> Drum::Deliver(Receiver& receiver, size_t max_results) {
 Status Drum::Wait() { return impl_->Wait(); }
 Status Drum::Drain(Receiver& receiver) { return impl_->Drain(receiver); }
 bool Drum::PassIsOn() const { return impl_->PassIsOn(); }
+bool Drum::IsIdle() const { return impl_->IsIdle(); }
 Result<uint64_t> Drum::BeginCommit() { return impl_->BeginCommit(); }
 Status Drum::FinishCommit() { return impl_->FinishCommit(); }
 Result<uint64_t> Drum::Commit() {

@@ -162,6 +162,8 @@ class Drum {
   // Flush and deliver until nothing is left.
   Status Drain(Receiver& receiver);
   bool PassIsOn() const;
+  // No pass is on, and nothing gathers for one.
+  bool IsIdle() const;
 
   // A commit in two steps: Begin notes the state between two calls and
   // returns its generation, Finish makes it durable. After kNoSpace from

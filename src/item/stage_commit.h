@@ -5,9 +5,12 @@
 // any. Cost: nothing.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/bytes.h"
 #include "base/result.h"
@@ -29,6 +32,22 @@ inline Status ReadCommitVersion(ByteReader& reader, uint8_t version,
   return Unexpected(Error{ErrorCode::kUnsupported,
                           "a commit of the stage " + std::string(stage) +
                               " is of another version than this program's"});
+}
+
+// Of a commit: the generations of the stores that the stage stands on, which
+// follow the version in every one of them. Nothing if it is cut short.
+inline std::optional<std::vector<uint64_t>> ReadGenerations(
+    std::string_view commit, size_t count) {
+  ByteReader reader(commit);
+  if (!reader.U8().has_value()) return std::nullopt;
+  std::vector<uint64_t> generations;
+  generations.reserve(count);
+  for (size_t i = 0; i < count; ++i) {
+    const auto generation = reader.Varint();
+    if (!generation.has_value()) return std::nullopt;
+    generations.push_back(*generation);
+  }
+  return generations;
 }
 
 }  // namespace nephila::item

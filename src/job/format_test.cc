@@ -133,7 +133,7 @@ TEST(JobFormat, AManifestIsThatOfTheGoldenFile) {
       300, {{"journal", "9"}, {"seen", std::string(3, '\0')}, {"waits", ""}}};
   std::string written;
   AppendManifest(manifest, kSalt, written);
-  EXPECT_EQ(Must(ReadManifest(Golden("manifest-v1", written), 300, kSalt)),
+  EXPECT_EQ(Must(ReadManifest(Golden("manifest-v2", written), 300, kSalt)),
             manifest);
 }
 

@@ -230,11 +230,13 @@ Status JobFolder::Load(const JobRequest& request) {
     return Unexpected(
         Error{ErrorCode::kCorruption, Path(name) + ": this folder is gone"});
   }
-  // Who made it may have died before it was durable.
-  NEPHILA_TRY(const auto file,
-              fs_.Open(Path(kJobFileName), OpenMode::kReadWrite));
-  NEPHILA_RETURN_IF_ERROR(file->Sync());
-  NEPHILA_RETURN_IF_ERROR(fs_.SyncDir(dir_));
+  NEPHILA_TRY(const auto manifests, fs_.List(Path(kManifestsDir)));
+  if (manifests.empty()) {
+    // Who made it may have died before it was durable, or because a sync
+    // failed: then a name is seen that no later sync keeps. It is given anew.
+    NEPHILA_RETURN_IF_ERROR(
+        PublishFile(fs_, Path(kJobFileName), FormatJobFile(file_)));
+  }
   return EnsureDir(fs_, dir_);
 }
 

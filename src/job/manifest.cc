@@ -14,10 +14,11 @@ namespace nephila::job {
 namespace {
 
 constexpr std::string_view kPrefix = "manifest-";
+constexpr std::string_view kDamagedSuffix = ".damaged";
 constexpr std::string_view kAsideSuffix = ".tmp";
 constexpr std::string_view kReserveName = "reserve";
 constexpr std::string_view kMagic = "nephila manifest";
-constexpr uint64_t kVersion = 1;
+constexpr uint64_t kVersion = 2;
 constexpr uint32_t kMostHeadBytes = 4096;
 constexpr size_t kMostPartNameBytes = 255;
 
@@ -44,6 +45,12 @@ Result<uint64_t> ReadHead(ByteReader& bytes, uint64_t number) {
     return Unexpected(Error{ErrorCode::kUnsupported,
                             "version " + std::to_string(*version) +
                                 " of the manifest is that of a later nephila"});
+  }
+  if (version && *version < kVersion) {
+    return Unexpected(Error{ErrorCode::kUnsupported,
+                            "version " + std::to_string(*version) +
+                                " of the manifest is that of an earlier "
+                                "nephila, which has to end this job"});
   }
   const auto said = reader.Varint();
   const auto parts = reader.Varint();
@@ -163,6 +170,10 @@ Result<std::unique_ptr<ManifestFolder>> ManifestFolder::Open(
   NEPHILA_TRY(StoredManifests stored,
               ReadManifests(fs, folder->dir_, options.salt));
   folder->damaged_ = std::move(stored.damaged);
+  if (!folder->damaged_.empty()) {
+    NEPHILA_RETURN_IF_ERROR(
+        folder->SetAside(stored.newest ? stored.newest->number : 0));
+  }
   if (stored.newest) {
     folder->newest_ = stored.newest->number;
     // Who wrote it may have died before it was durable.
@@ -174,6 +185,20 @@ Result<std::unique_ptr<ManifestFolder>> ManifestFolder::Open(
   if (stored.before) folder->before_ = stored.before->number;
   NEPHILA_RETURN_IF_ERROR(folder->reserve_.Hold(options.reserve_bytes));
   return folder;
+}
+
+// Whoever opens the job by an older manifest frees what only a newer one
+// names, so that one must not come back, as it might if a bad disk reads it
+// well the next time.
+Status ManifestFolder::SetAside(uint64_t newest) {
+  NEPHILA_TRY(const std::vector<uint64_t> numbers,
+              ListCommitFiles(fs_, dir_, kPrefix));
+  for (const uint64_t number : numbers) {
+    if (number <= newest) continue;
+    NEPHILA_RETURN_IF_ERROR(
+        fs_.Rename(Path(number), Path(number) + std::string(kDamagedSuffix)));
+  }
+  return fs_.SyncDir(dir_);
 }
 
 Status ManifestFolder::Write(const Manifest& manifest) {
@@ -204,13 +229,7 @@ Status ManifestFolder::Publish(const Manifest& manifest) {
     if (released) aside = WriteAside(path, bytes);
   }
   if (!aside) return Unexpected(std::move(aside).error());
-  if (Status done = Finish(**aside, manifest.number); !done) {
-    // What is on the disk is not known from here on. kNoSpace would ask for a
-    // second try.
-    Error error = std::move(done).error();
-    if (error.code == ErrorCode::kNoSpace) error.code = ErrorCode::kIo;
-    return Unexpected(std::move(error));
-  }
+  NEPHILA_RETURN_IF_ERROR(Finish(**aside, manifest.number));
   // Half as much again, as the next one may be larger.
   return reserve_.Hold(
       std::max<uint64_t>(options_.reserve_bytes, bytes.size() / 2 * 3));

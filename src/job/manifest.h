@@ -71,7 +71,8 @@ Result<StoredManifests> ReadManifests(FileSystem& fs, const std::string& dir,
 class ManifestFolder {
  public:
   // Looks what is in `dir`, a folder that is there, and makes that durable; as
-  // ReadManifests. `fs` outlives this.
+  // ReadManifests. Damaged ones that are newer than the newest whole one get
+  // another name (`.damaged`), for good. `fs` outlives this.
   static Result<std::unique_ptr<ManifestFolder>> Open(
       FileSystem& fs, std::string dir, const ManifestOptions& options);
 
@@ -104,6 +105,7 @@ class ManifestFolder {
   Status Publish(const Manifest& manifest);
   Status Finish(AsideFile& aside, uint64_t number);
   Status RemoveOthers();
+  Status SetAside(uint64_t newest);
   std::string Path(uint64_t number) const;
 
   FileSystem& fs_;

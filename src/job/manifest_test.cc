@@ -123,6 +123,8 @@ TEST_F(ManifestTest, ADamagedOneFallsBackToTheOneBefore) {
     EXPECT_FAILS(folder->Before(), kNotFound, kDir);
     ASSERT_EQ(folder->damaged().size(), 1U);
     EXPECT_NE(folder->damaged()[0].message.find(PathOf(3)), std::string::npos);
+    // It got another name, and does not come back.
+    MustDo(fs_.Rename(PathOf(3) + ".damaged", PathOf(3)));
     MustDo(fs_.FlipBit(PathOf(3), i, i % 8));
   }
   // The next one takes its place.
@@ -131,7 +133,7 @@ TEST_F(ManifestTest, ADamagedOneFallsBackToTheOneBefore) {
   MustDo(folder->Write(Sample(4)));
   EXPECT_EQ(Must(folder->Newest()), Sample(4));
   EXPECT_EQ(Must(folder->Before()), Sample(2));
-  EXPECT_EQ(Files().size(), 2U);
+  EXPECT_EQ(Files().size(), 3U);  // with the damaged one, under its new name
 }
 
 TEST_F(ManifestTest, ADamagedOneIsWrittenOverUnderTheSameNumber) {
@@ -179,16 +181,21 @@ TEST_F(ManifestTest, ALaterVersionIsRefused) {
     const auto folder = OpenFolder();
     MustDo(folder->Write(Sample(1)));
   }
-  std::string head;
-  ByteWriter writer(head);
-  writer.Sized("nephila manifest");
-  writer.Varint(2);
-  writer.Raw("whatever");
-  std::string bytes;
-  AppendFrame(bytes, head, KeyedHash("nephila manifest", 2));
-  Put(fs_, PathOf(2), bytes);
-  EXPECT_FAILS(ManifestFolder::Open(fs_, kDir, SmallOptions()), kUnsupported,
-               PathOf(2) + ": version 2");
+  for (const uint64_t version : {1, 3}) {
+    std::string head;
+    ByteWriter writer(head);
+    writer.Sized("nephila manifest");
+    writer.Varint(version);
+    writer.Raw("whatever");
+    std::string bytes;
+    AppendFrame(bytes, head, KeyedHash("nephila manifest", 2));
+    MustDo(RemoveAll(fs_, PathOf(2)));
+    Put(fs_, PathOf(2), bytes);
+    EXPECT_FAILS(ManifestFolder::Open(fs_, kDir, SmallOptions()), kUnsupported,
+                 PathOf(2) + ": version " + std::to_string(version) +
+                     " of the manifest is that of " +
+                     (version == 1 ? "an earlier" : "a later"));
+  }
 }
 
 TEST_F(ManifestTest, ALookChangesNothing) {

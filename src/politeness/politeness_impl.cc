@@ -228,6 +228,9 @@ Added Politeness::Impl::Add(const HostFacts& facts, Kind kind,
     return added;
   }
   if (parked_hosts_.size() >= static_cast<uint64_t>(settings.max_parked)) {
+    SweepParked(now);
+  }
+  if (parked_hosts_.size() >= static_cast<uint64_t>(settings.max_parked)) {
     return {AddOutcome::kLater, After(now, Times(settings.park_after, 2))};
   }
   const uint32_t number = MakeHost(facts);

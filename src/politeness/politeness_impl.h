@@ -111,6 +111,7 @@ class Politeness::Impl {
   // it later.
   void Leave(uint32_t host);
   // Among the parked ones, with the note that it had last.
+  void SweepParked(MonoTime now);
   ParkedHost& MoveToParked(uint32_t host);
   uint32_t Unpark(ParkedHosts::iterator parked);
   uint64_t Note(uint64_t key, MonoTime not_before, const Trouble& trouble);
@@ -157,6 +158,7 @@ class Politeness::Impl {
   Slots<Server> servers_;
   std::unordered_map<uint64_t, uint32_t> host_by_key_;
   ParkedHosts parked_hosts_;
+  MonoTime next_sweep_{};  // of them
   std::unordered_map<ServerKey, uint32_t, ServerKeyHash> server_by_key_;
   std::unordered_map<DomainAt, DomainHosts, DomainAtHash> domains_;
   std::unordered_map<uint64_t, LeaseInfo> leases_;

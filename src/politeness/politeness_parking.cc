@@ -157,6 +157,16 @@ void Politeness::Impl::Forget(uint64_t key, uint64_t epoch) {
   parked_hosts_.erase(found);
 }
 
+// Nobody may come to forget them: a host that was restored has no name until a
+// URL of it comes. What they were owed is over.
+void Politeness::Impl::SweepParked(MonoTime now) {
+  if (now < next_sweep_) return;
+  next_sweep_ = After(now, options_.settings.park_after);
+  std::erase_if(parked_hosts_, [now](const auto& host) {
+    return host.second.ready_at <= now;
+  });
+}
+
 HostWait Politeness::Impl::WaitOf(const Host& host, MonoTime now) const {
   return {host.key, std::max(Length::zero(), host.ready_at - now), host.reason,
           host.trouble.failures, host.trouble.overloads};

@@ -213,6 +213,7 @@ ReputationStats Reputation::stats() const {
   stats.domains = histogram_.domains();
   stats.best = top_k_.Of(stats.domains);
   stats.cache_hits = cache_hits_;
+  for (const InDegree& degree : waiting_) stats.waiting += degree.count;
   stats.drum = drum_->stats();
   return stats;
 }

@@ -62,6 +62,7 @@ struct ReputationStats {
   uint64_t domains = 0;  // with an in-degree of 1 or more
   uint64_t best = 0;     // K, of that many
   uint64_t cache_hits = 0;
+  uint64_t waiting = 0;  // edges that are counted and not handed on
   drum::DrumStats drum;
 };
 

@@ -243,6 +243,7 @@ Status RobotsStage::Impl::NoteHost(std::string_view origin_text,
 RobotsStats RobotsStage::Impl::stats() const {
   RobotsStats stats;
   stats.checking = InCache() + decided_.size();
+  stats.decided = decided_.size();
   stats.waiting = queues_->Kept(kWaitingQueue);
   stats.parked = parked_;
   if (!parking_.empty()) stats.next_parked = parking_.begin()->first;
@@ -305,6 +306,10 @@ Status RobotsStage::NoteHost(std::string_view origin, WallTime not_before,
   return impl_->NoteHost(
       origin, HostNote{MillisecondsOf(not_before), failures, overloads});
 }
+
+bool RobotsStage::IsNoted() const { return impl_->IsNoted(); }
+
+Result<bool> RobotsStage::RunDryForNotes() { return impl_->RunDryForNotes(); }
 
 Result<bool> RobotsStage::RunDry() { return impl_->RunDry(); }
 

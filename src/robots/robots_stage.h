@@ -127,6 +127,7 @@ struct RobotsStats {
   // URLs, by where they are; their sum is `held` of the account.
   uint64_t checking = 0;  // in RobotsCache or on their way from it
   uint64_t waiting = 0;   // in Q_R
+  uint64_t decided = 0;   // of those that are checked: with their answer
   uint64_t parked = 0;
   std::optional<WallTime> next_parked;  // when the first of them is due
   // Requests.
@@ -189,6 +190,11 @@ class RobotsStage {
   // `origin`. The last word holds.
   Status NoteHost(std::string_view origin, WallTime not_before,
                   uint32_t failures, uint32_t overloads);
+
+  // Whether all that NoteHost and RobotsEnded said until now is in records.
+  bool IsNoted() const;
+  // As RunDry, for that: whether a pass is on that brings it, if no URL.
+  Result<bool> RunDryForNotes();
 
   // The stage behind has run dry. Returns whether something will come without
   // new URLs, ends of requests or the time of parked URLs.

@@ -436,6 +436,14 @@ bool RobotsStage::Impl::LookEarly() {
   return true;
 }
 
+bool RobotsStage::Impl::IsNoted() const {
+  return queues_->Kept(kChangesQueue) == 0 && cache_->IsIdle();
+}
+
+Result<bool> RobotsStage::Impl::RunDryForNotes() {
+  return cache_->FlushIfCheap();
+}
+
 Result<bool> RobotsStage::Impl::RunDry() {
   if (!decided_.empty() || !returning_.empty() ||
       queues_->Kept(kChangesQueue) > 0 || Readable() > 0 ||

@@ -54,6 +54,8 @@ class RobotsStage::Impl {
   Result<size_t> TakeRequests(const RequestSink& sink, size_t max);
   Status RobotsEnded(const RobotsEnd& end);
   Status NoteHost(std::string_view origin, const HostNote& note);
+  bool IsNoted() const;
+  Result<bool> RunDryForNotes();
   Result<bool> RunDry();
   Status Flush() { return cache_->Flush(); }
   Status Wait() { return cache_->Wait(); }

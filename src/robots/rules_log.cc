@@ -213,6 +213,18 @@ Status RulesLog::FinishCommit() {
   return {};
 }
 
+std::vector<RulesLog::NamedFile> RulesLog::files() const {
+  std::vector<NamedFile> files;
+  files.reserve(files_.size() + forgotten_.size());
+  for (const auto& [number, file] : files_) {
+    files.push_back({PathOf(number), file.end});
+  }
+  for (const Forgotten& file : forgotten_) {
+    files.push_back({PathOf(file.number), 0});
+  }
+  return files;
+}
+
 uint64_t RulesLog::bytes() const {
   uint64_t bytes = 0;
   for (const auto& [number, file] : files_) bytes += file.end;

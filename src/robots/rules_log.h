@@ -59,6 +59,13 @@ class RulesLog {
 
   uint64_t bytes() const;
 
+  struct NamedFile {
+    std::string path;
+    uint64_t end = 0;  // 0: forgotten, and kept for an earlier commit
+  };
+  // All files that the state names.
+  std::vector<NamedFile> files() const;
+
  private:
   struct LogFile {
     std::shared_ptr<File> file;  // null: could not be opened

@@ -59,9 +59,16 @@ void PolitenessCheck::Add(uint64_t earlier, std::string what) {
 }
 
 Status PolitenessCheck::Line(std::string_view line) {
-  ++line_;
+  line_ = ++lines_;
   if (line.empty() || line.starts_with('#') || line.starts_with("D ")) {
     return {};
+  }
+  if (line.starts_with("N ")) {
+    if (const auto wrong = nginx_.Line(line, lines_)) {
+      return Unexpected(Bad(*wrong));
+    }
+    return nginx_.TakeReady(
+        [this](const LogEvent& event) { return Event(event); });
   }
   const Words words = Split(line);
   int64_t time = 0;
@@ -78,8 +85,31 @@ Status PolitenessCheck::Line(std::string_view line) {
   if (words.items[0] == "R" && words.size == 8) {
     return Requested(time, id, words.items[5], words.items[7]);
   }
-  if (words.items[0] == "E" && words.size == 6) return Ended(time, id);
+  if (words.items[0] == "E" && words.size == 6) {
+    int status = 0;
+    if (!Read(words.items[3], &status)) return Unexpected(Bad("no status"));
+    return Ended(time, id, status, words.items[5] == "keep");
+  }
   return Unexpected(Bad("not a line of a log"));
+}
+
+Status PolitenessCheck::Finish() {
+  return nginx_.TakeAll([this](const LogEvent& event) { return Event(event); });
+}
+
+Status PolitenessCheck::Event(const LogEvent& event) {
+  line_ = event.line;
+  last_us_ = event.time_us;
+  switch (event.kind) {
+    case LogEvent::Kind::kAccept:
+      return Accepted(event.time_us, event.connection, event.address);
+    case LogEvent::Kind::kRequest:
+      return Requested(event.time_us, event.connection, event.host, event.path);
+    case LogEvent::Kind::kEnd:
+      return Ended(event.time_us, event.connection, event.status,
+                   /*kept=*/true);
+  }
+  return {};
 }
 
 void PolitenessCheck::Contact(int64_t time, const std::string& address) {
@@ -116,16 +146,27 @@ void PolitenessCheck::CheckHost(int64_t time, const std::string& name,
     return;
   }
   if (host.end_line == 0 || (robots && !host.robots_seen)) return;
+  if (time < host.not_before_us - Micros(rules_.tolerance)) {
+    Add(host.not_before_line,
+        fmt::format("host {}: contacted {} before the end of the wait that its "
+                    "answer asked for (Retry-After)",
+                    name, Show(host.not_before_us - time)));
+    return;
+  }
   std::chrono::nanoseconds delay = rules_.host_delay;
+  if (rules_.site_delay) delay = rules_.site_delay(name).value_or(delay);
   if (const auto own = rules_.host_delays.find(name);
       own != rules_.host_delays.end()) {
     delay = std::max(delay, own->second);
   }
+  const bool by_robots = host.crawl_delay > delay;
+  delay = std::max(delay, host.crawl_delay);
   if (time - host.end_us < Micros(delay - rules_.tolerance)) {
     Add(host.end_line,
         fmt::format("host {}: contacted {} after the end of the transfer "
-                    "before, not {}",
-                    name, Show(time - host.end_us), FormatDuration(delay)));
+                    "before, not {}{}",
+                    name, Show(time - host.end_us), FormatDuration(delay),
+                    by_robots ? " (Crawl-delay)" : ""));
   }
 }
 
@@ -155,6 +196,7 @@ Status PolitenessCheck::Requested(int64_t time, uint64_t id,
   connection.fresh = false;
   connection.busy = true;
   connection.host = host_name;
+  connection.path = path;
   Host& host = hosts_[connection.host];
   const bool robots = path == "/robots.txt";
   if (host_name == "-") return {};  // what was sent was no request
@@ -164,7 +206,8 @@ Status PolitenessCheck::Requested(int64_t time, uint64_t id,
   return {};
 }
 
-Status PolitenessCheck::Ended(int64_t time, uint64_t id) {
+Status PolitenessCheck::Ended(int64_t time, uint64_t id, int status,
+                              bool kept) {
   const auto found = connections_.find(id);
   if (found == connections_.end() || !found->second.busy) {
     return Unexpected(Bad("an end without a request"));
@@ -176,7 +219,22 @@ Status PolitenessCheck::Ended(int64_t time, uint64_t id) {
   host.end_us = time;
   host.end_line = line_;
   host.open_line = 0;
+  TakeAskedFor(time, connection, status, &host);
+  if (!kept) connections_.erase(found);
   return {};
+}
+
+void PolitenessCheck::TakeAskedFor(int64_t time, const Connection& connection,
+                                   int status, Host* host) {
+  if (!rules_.asked_for) return;
+  const AskedFor asked =
+      rules_.asked_for(connection.host, connection.path, status);
+  if (asked.crawl_delay) host->crawl_delay = *asked.crawl_delay;
+  if (asked.retry_after.count() > 0) {
+    host->not_before_us = time + Micros(asked.retry_after);
+    host->not_before_line = line_;
+  }
+  if (asked.crawl_delay || asked.retry_after.count() > 0) ++report_.asked_for;
 }
 
 PolitenessReport PolitenessCheck::Report() const {
@@ -214,6 +272,7 @@ Result<PolitenessReport> CheckPoliteness(FileSystem& fs,
     }
   }
   // A last line without its end was not written whole: the server was killed.
+  NEPHILA_RETURN_IF_ERROR(check.Finish());
   return check.Report();
 }
 

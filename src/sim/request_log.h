@@ -1,5 +1,6 @@
 // RequestLog: what the simulated servers saw, as lines of text in the order in
-// which it happened. politeness_check.h reads it.
+// which it happened. politeness_check.h reads it;
+// docs/formats/request-log.md has it for people.
 //
 //   # nephila sim log 1
 //   A <time> <connection> <address>

@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "store/archive_name.h"
+#include "store/log_line.h"
 #include "store/write_again.h"
 
 namespace nephila::store {
@@ -34,23 +35,12 @@ constexpr int kBlockedByQuota = -5003;
 constexpr int kProcessingThreadKilled = -7000;
 constexpr int kRobotsPrecluded = -9998;
 
-// A column: visible ASCII as it is, the rest percent-encoded, "-" for nothing.
 void AppendColumn(std::string_view text, std::string* out) {
-  if (text.empty()) {
-    *out += '-';
-    return;
-  }
   const auto is_plain = [](char c) { return c > ' ' && c < 0x7F; };
-  if (std::ranges::all_of(text, is_plain)) {
+  if (!text.empty() && std::ranges::all_of(text, is_plain)) {
     *out += text;
-    return;
-  }
-  for (const char c : text) {
-    if (is_plain(c)) {
-      *out += c;
-    } else {
-      *out += fmt::format("%{:02X}", static_cast<uint8_t>(c));
-    }
+  } else {
+    *out += LogColumn(text);
   }
 }
 
@@ -250,6 +240,14 @@ Status CrawlLog::MakeRoom() {
 }
 
 void CrawlLog::Append(std::string_view line) { buffer_ += line; }
+
+Status CrawlLog::Cut(uint64_t size) {
+  if (Status cut = file_->Truncate(size); !cut) {
+    return Break(std::move(cut).error());
+  }
+  end_ = size;
+  return {};
+}
 
 Status CrawlLog::Flush() {
   if (broken_) return Unexpected(*broken_);

@@ -10,10 +10,11 @@
 // docs/formats/crawl-log.md.
 //
 // Append only. Lines are gathered in memory and written by Flush, at Sync and
-// when there are kBufferBytes of them; a crash loses those, and OpenAt cuts a
-// torn line. On a full disk lines wait in memory, at most kLongestBacklog; any
-// other failed write or sync is final. Columns from the web are escaped: no
-// space, control or line end in them. Threads: one.
+// when there are kBufferBytes of them; a crash loses those, which a restart
+// makes again (log_mend.h), and OpenAt cuts a torn line. On a full disk lines
+// wait in memory, at most kLongestBacklog; any other failed write or sync is
+// final. Columns from the web are escaped: no space, control or line end in
+// them. Threads: one.
 #pragma once
 
 #include <cstdint>
@@ -64,6 +65,9 @@ class CrawlLog {
   Status MakeRoom();
   // REQUIRES: a MakeRoom since the last one that returned no error.
   void Append(std::string_view line);
+  // Forgets the lines from `size` on, the begin of one. REQUIRES: nothing was
+  // appended since OpenAt.
+  Status Cut(uint64_t size);
   Status Flush();
   // Flushes and makes it durable.
   Status Sync();

@@ -39,6 +39,12 @@ Result<bool> IndexBuilder::Matches(FileSystem& fs,
                                    const std::string& path) const {
   NEPHILA_TRY(const bool exists, fs.Exists(path));
   if (!exists) return false;
+  NEPHILA_TRY(const auto difference, FirstDifference(fs, path));
+  return !difference;
+}
+
+Result<std::optional<uint64_t>> IndexBuilder::FirstDifference(
+    FileSystem& fs, const std::string& path) const {
   NEPHILA_TRY(const auto file, fs.Open(path, OpenMode::kRead));
   std::string block;
   uint64_t offset = 0;
@@ -48,12 +54,13 @@ Result<bool> IndexBuilder::Matches(FileSystem& fs,
                 file->Read(offset, std::as_writable_bytes(std::span(block))));
     if (size < block.size() || !block.starts_with(line) ||
         !block.ends_with('\n')) {
-      return false;
+      return std::optional(offset);
     }
     offset += size;
   }
   NEPHILA_TRY(const uint64_t size, file->Size());
-  return size == offset;
+  if (size == offset) return std::optional<uint64_t>();
+  return std::optional(offset);
 }
 
 Status IndexBuilder::WriteSorted(File& file) const {

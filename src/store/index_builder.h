@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -32,6 +33,9 @@ class IndexBuilder {
 
   // Whether the file at `path` holds exactly these lines, sorted.
   Result<bool> Matches(FileSystem& fs, const std::string& path) const;
+  // Where the line begins that differs first; nothing if none does.
+  Result<std::optional<uint64_t>> FirstDifference(
+      FileSystem& fs, const std::string& path) const;
   // Makes `path` hold them, durably, in a step: by way of `path`.tmp. After
   // kNoSpace it can be tried again; any other error is final.
   Status Publish(FileSystem& fs, const std::string& path) const;

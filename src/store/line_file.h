@@ -16,9 +16,9 @@ namespace nephila::store {
 
 class LineReader {
  public:
-  // `file` outlives this.
-  LineReader(File& file, size_t max_line_bytes)
-      : file_(file), max_line_bytes_(max_line_bytes) {}
+  // From `offset` on, the begin of a line. `file` outlives this.
+  LineReader(File& file, size_t max_line_bytes, uint64_t offset = 0)
+      : file_(file), max_line_bytes_(max_line_bytes), offset_(offset) {}
 
   // The next line into *line, without its end ("\n" or "\r\n"); false at the
   // end of the file. A last line needs no end. kCorruption for a line over the
@@ -32,7 +32,7 @@ class LineReader {
 
   File& file_;
   const size_t max_line_bytes_;
-  uint64_t offset_ = 0;
+  uint64_t offset_;
   uint64_t number_ = 0;
   std::string buffer_;
   size_t position_ = 0;

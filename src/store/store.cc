@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "config/table.h"
+#include "store/log_mend.h"
 
 namespace nephila::store {
 namespace {
@@ -58,6 +59,11 @@ Result<WarcWriterOptions> WriterOptions(const StoreOptions& options) {
         LowestLevel(writer.compressor), HighestLevel(writer.compressor)));
   }
   writer.folder = options.folder;
+  writer.other_folders = options.other_folders;
+  writer.old_folders = options.old_folders;
+  writer.floor_bytes = options.floor_bytes;
+  writer.margin_bytes = options.margin_bytes;
+  writer.before_finish = options.before_finish;
   writer.prefix = settings.prefix;
   writer.host = settings.hostname;
   writer.digest = DigestOfSettings(settings);
@@ -98,6 +104,13 @@ Result<std::unique_ptr<Store>> Store::OpenAt(
   NEPHILA_TRY(auto writer,
               WarcWriter::OpenAt(fs, clock, std::move(writer_options), place,
                                  options.keep));
+  if (options.keep) {
+    const LogPlace log_place = {options.log_path,
+                                checkpoint ? checkpoint->log_bytes : 0,
+                                options.stream};
+    NEPHILA_RETURN_IF_ERROR(
+        MendLog(fs, *writer, place.value_or(Position{}), log_place, log.get()));
+  }
   return std::unique_ptr<Store>(
       new Store(clock, std::move(options), std::move(writer), std::move(log)));
 }

@@ -17,6 +17,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -43,15 +44,22 @@ inline constexpr std::array<std::string_view, 1> kStoreDropReasons = {
 
 struct StoreOptions {
   config::StoreSettings settings;
-  std::string folder;    // of the archives
+  std::string folder;  // of the archives
+  // As those of WarcWriterOptions.
+  std::vector<std::string> other_folders = {};
+  std::vector<std::string> old_folders = {};
+  uint64_t floor_bytes = 0;
+  uint64_t margin_bytes = 0;
   std::string log_path;  // of crawl.log
   uint64_t seed = 0;     // of record ids: another one in every run
   uint32_t stream = 0;   // the number of this one among several
   // What warcinfo says: software, agent, operator, robots policy, settings.
   std::vector<std::pair<std::string, std::string>> info;
   // The end of the last unit that anybody knows of: what stands behind it is
-  // cut. Nothing: all that is whole is kept.
+  // cut, and so are its lines in the log. Nothing: all that is whole is kept.
   std::optional<Position> keep = std::nullopt;
+  // Called before a file is finished (warc_writer.h); may be null.
+  std::function<Status()> before_finish = nullptr;
 };
 
 // What a checkpoint notes.
@@ -59,6 +67,7 @@ struct StorePosition {
   auto operator<=>(const StorePosition&) const = default;
   Position archive;
   uint64_t log_bytes = 0;
+  std::string folder = {};  // of the archive file
 };
 
 // What became of a fetch.
@@ -88,7 +97,9 @@ class Store {
   Status Finish();
 
   // After Sync, what a checkpoint may note.
-  StorePosition position() const { return {writer_->position(), log_->size()}; }
+  StorePosition position() const {
+    return {writer_->position(), log_->size(), writer_->folder()};
+  }
   // A checkpoint that notes `position` is durable.
   void Covered(const StorePosition& position);
 

@@ -1,5 +1,6 @@
 // How a WarcWriter goes on after a stop of any kind.
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <utility>
@@ -18,49 +19,75 @@ Unexpected<Error> Lost(const std::string& what) {
 // Of a file that is being given its name again.
 constexpr std::string_view kAgainSuffix = ".again";
 
-struct Found {
-  std::vector<ArchiveName> files;      // by serial
-  std::vector<std::string> leftovers;  // of an index that was being written
-};
-
-Result<Found> ListFiles(FileSystem& fs, const WarcWriterOptions& options) {
-  NEPHILA_TRY(auto entries, fs.List(options.folder));
+// The archives of a folder; leftovers of an index that was being written go.
+Result<std::vector<ArchiveName>> ListFiles(FileSystem& fs,
+                                           const std::string& folder,
+                                           const std::string& prefix) {
+  NEPHILA_TRY(auto entries, fs.List(folder));
   for (DirEntry& entry : entries) {
-    if (!entry.name.starts_with(options.prefix + "-")) continue;
+    if (!entry.name.starts_with(prefix + "-")) continue;
     if (!entry.name.ends_with(kAgainSuffix)) continue;
-    const std::string path = options.folder + "/" + entry.name;
+    const std::string path = folder + "/" + entry.name;
     entry.name.resize(entry.name.size() - kAgainSuffix.size());
-    NEPHILA_RETURN_IF_ERROR(fs.Rename(path, options.folder + "/" + entry.name));
+    NEPHILA_RETURN_IF_ERROR(fs.Rename(path, folder + "/" + entry.name));
   }
   const std::string aside = std::string(kIndexSuffix) + ".tmp";
-  Found found;
+  std::vector<ArchiveName> files;
   for (const DirEntry& entry : entries) {
     if (entry.is_directory) continue;
-    if (auto name = ParseArchiveName(options.prefix, entry.name)) {
-      found.files.push_back(*std::move(name));
-    } else if (entry.name.starts_with(options.prefix + "-") &&
+    if (auto name = ParseArchiveName(prefix, entry.name)) {
+      files.push_back(*std::move(name));
+    } else if (entry.name.starts_with(prefix + "-") &&
                entry.name.ends_with(aside)) {
-      found.leftovers.push_back(entry.name);
+      NEPHILA_RETURN_IF_ERROR(fs.Remove(folder + "/" + entry.name));
     }
   }
-  std::ranges::sort(found.files, {}, &ArchiveName::serial);
-  for (size_t i = 1; i < found.files.size(); ++i) {
-    if (found.files[i - 1].serial != found.files[i].serial) continue;
-    return Lost(fmt::format("{}: two archives have serial {}: {} and {}",
-                            options.folder, found.files[i].serial,
-                            found.files[i - 1].Text(), found.files[i].Text()));
-  }
-  return found;
+  return files;
 }
 
 }  // namespace
 
+// By serial.
+Result<std::vector<WarcWriter::Place>> WarcWriter::FindFiles() {
+  std::vector<Place> found;
+  for (const std::string& folder : Folders(/*old_too=*/true)) {
+    NEPHILA_TRY(auto names, ListFiles(fs_, folder, options_.prefix));
+    for (ArchiveName& name : names) {
+      found.push_back({folder, std::move(name)});
+    }
+  }
+  std::ranges::sort(found, {}, [](const Place& p) { return p.name.serial; });
+  for (size_t i = 1; i < found.size(); ++i) {
+    const Place& one = found[i - 1];
+    const Place& other = found[i];
+    if (one.name.serial != other.name.serial) continue;
+    return Lost(fmt::format("{}: two archives have serial {}: {} and {}",
+                            other.folder, other.name.serial, one.name.Text(),
+                            other.name.Text()));
+  }
+  return found;
+}
+
+Result<std::vector<std::pair<uint64_t, std::string>>> WarcWriter::FilesFrom(
+    uint64_t serial) {
+  NEPHILA_TRY(const std::vector<Place> found, FindFiles());
+  std::vector<std::pair<uint64_t, std::string>> files;
+  for (const auto& [folder, name] : found) {
+    if (name.serial >= serial) {
+      files.emplace_back(name.serial, folder + "/" + name.Text());
+    }
+  }
+  return files;
+}
+
 Result<std::unique_ptr<WarcWriter>> WarcWriter::OpenAt(
     FileSystem& fs, const Clock& clock, WarcWriterOptions options,
     std::optional<Position> checkpoint, std::optional<Position> keep) {
-  NEPHILA_RETURN_IF_ERROR(EnsureDir(fs, options.folder));
   std::unique_ptr<WarcWriter> writer(
       new WarcWriter(fs, clock, std::move(options)));
+  for (const std::string& folder : writer->Folders(/*old_too=*/false)) {
+    NEPHILA_RETURN_IF_ERROR(EnsureDir(fs, folder));
+  }
   NEPHILA_RETURN_IF_ERROR(writer->Recover(checkpoint, keep));
   return writer;
 }
@@ -68,35 +95,49 @@ Result<std::unique_ptr<WarcWriter>> WarcWriter::OpenAt(
 Status WarcWriter::Recover(std::optional<Position> checkpoint,
                            std::optional<Position> keep) {
   const Position mark = checkpoint.value_or(Position{});
-  NEPHILA_TRY(const Found found, ListFiles(fs_, options_));
-  for (const std::string& name : found.leftovers) {
-    NEPHILA_RETURN_IF_ERROR(fs_.Remove(PathOf(name)));
-  }
+  NEPHILA_TRY(const std::vector<Place> found, FindFiles());
   bool has_marked = mark == Position{};
-  for (const ArchiveName& name : found.files) {
-    has_marked = has_marked || name.serial == mark.serial;
-    if (name.serial >= mark.serial) {
-      NEPHILA_RETURN_IF_ERROR(NameAgain(name.Text()));
-    }
-    if (name.open) {
-      // Before the next file is begun this one is finished, so that the open
-      // one is the last.
-      if (&name != &found.files.back()) {
-        return Lost(PathOf(name.Text()) +
-                    ": still open, though a later archive is there");
-      }
-      NEPHILA_RETURN_IF_ERROR(Resume(name, checkpoint, keep));
-      continue;
-    }
-    NEPHILA_RETURN_IF_ERROR(CheckFinished(name, mark));
+  for (size_t i = 0; i < found.size(); ++i) {
+    has_marked = has_marked || found[i].name.serial == mark.serial;
+    const auto next = found.begin() + static_cast<ptrdiff_t>(i) + 1;
+    // It was left for want of room: then those after it are elsewhere.
+    const bool is_last = std::none_of(
+        next, found.end(),
+        [&](const Place& later) { return later.folder == found[i].folder; });
+    NEPHILA_RETURN_IF_ERROR(RecoverFile(found[i], is_last, checkpoint, keep));
   }
+  const std::vector<std::string> folders = Folders(/*old_too=*/true);
   if (!has_marked || position_ < mark) {
     return Lost(fmt::format(
         "{}: archive {} with {} bytes is missing, which a checkpoint names",
-        options_.folder, mark.serial, mark.offset));
+        fmt::join(folders, ", "), mark.serial, mark.offset));
   }
   // A name that the last process gave may not be durable.
-  return fs_.SyncDir(options_.folder);
+  for (const std::string& folder : folders) {
+    NEPHILA_RETURN_IF_ERROR(fs_.SyncDir(folder));
+  }
+  return {};
+}
+
+// In the order of serials: what was open before this one is finished first.
+Status WarcWriter::RecoverFile(const Place& place, bool is_last,
+                               std::optional<Position> checkpoint,
+                               std::optional<Position> keep) {
+  const Position mark = checkpoint.value_or(Position{});
+  NEPHILA_RETURN_IF_ERROR(Leave());
+  folder_ = place.folder;
+  const ArchiveName& name = place.name;
+  if (name.serial >= mark.serial) {
+    NEPHILA_RETURN_IF_ERROR(NameAgain(name.Text()));
+  }
+  if (!name.open) return CheckFinished(name, mark);
+  // Before the next file is begun in its folder this one is finished, so that
+  // the open one is the last there.
+  if (!is_last) {
+    return Lost(PathOf(name.Text()) +
+                ": still open, though a later archive is there");
+  }
+  return Resume(name, checkpoint, keep);
 }
 
 Status WarcWriter::CheckFinished(const ArchiveName& name, Position mark) {
@@ -104,6 +145,7 @@ Status WarcWriter::CheckFinished(const ArchiveName& name, Position mark) {
   NEPHILA_TRY(const auto file, fs_.Open(path, OpenMode::kRead));
   NEPHILA_TRY(const uint64_t size, file->Size());
   position_ = {name.serial, size};
+  position_folder_ = folder_;
   if (name.serial < mark.serial) return {};
   if (name.serial == mark.serial && size < mark.offset) {
     return Lost(fmt::format("{}: {} bytes, but a checkpoint has seen {}", path,
@@ -135,7 +177,10 @@ Status WarcWriter::Resume(const ArchiveName& name,
   const bool marked = checkpoint && checkpoint->serial == name.serial;
   const uint64_t durable = marked ? checkpoint->offset : 0;
   uint64_t limit = UINT64_MAX;
-  if (keep) limit = keep->serial == name.serial ? keep->offset : 0;
+  // A file before that one is known as a whole.
+  if (keep && keep->serial <= name.serial) {
+    limit = keep->serial == name.serial ? keep->offset : 0;
+  }
   NEPHILA_TRY(ArchiveScan scan, ScanArchive(fs_, path, name.FinalText(),
                                             std::max(limit, durable)));
   if (scan.end < durable) {
@@ -157,6 +202,7 @@ Status WarcWriter::Resume(const ArchiveName& name,
   file_begin_ = clock_.Now();
   sync_folder_ = true;
   position_ = {name.serial, scan.end};
+  position_folder_ = folder_;
   // What was kept is durable before anyone builds on it.
   NEPHILA_RETURN_IF_ERROR(Sync());
   if (name.suffix == SuffixOf(options_.compressor)) return {};

@@ -43,12 +43,14 @@ WarcWriter::WarcWriter(FileSystem& fs, const Clock& clock,
       clock_(clock),
       options_(std::move(options)),
       random_(options_.seed),
-      compressor_(MakeCompressor(options_.compressor, options_.level)) {}
+      compressor_(MakeCompressor(options_.compressor, options_.level)),
+      folder_(options_.folder),
+      position_folder_(options_.folder) {}
 
 WarcWriter::~WarcWriter() = default;
 
 std::string WarcWriter::PathOf(const std::string& name) const {
-  return options_.folder + "/" + name;
+  return folder_ + "/" + name;
 }
 
 // RFC 9562 s5.4.
@@ -92,7 +94,7 @@ Unexpected<Error> WarcWriter::Undo(Error error) {
 bool WarcWriter::Due() const {
   return file_ != nullptr &&
          (file_->end() >= options_.max_file_bytes ||
-          index_.bytes() >= options_.max_index_bytes ||
+          index_.bytes() >= options_.max_index_bytes || is_low_ ||
           clock_.Now() - file_begin_ >= options_.max_file_age);
 }
 
@@ -104,6 +106,7 @@ Status WarcWriter::BeginFile() {
   name.host = options_.host;
   name.suffix = SuffixOf(options_.compressor);
   name.open = true;
+  ChooseFolder();
   const std::string path = PathOf(name.Text());
   auto file = fs_.Open(path, OpenMode::kCreateNew);
   if (!file) return Judge(std::move(file).error());
@@ -115,6 +118,7 @@ Status WarcWriter::BeginFile() {
   Status status = WriteWarcinfo();
   if (status) {
     position_ = {name_.serial, file_->end()};
+    position_folder_ = folder_;
     bytes_written_ += file_->end();
     return {};
   }
@@ -207,6 +211,21 @@ Status WarcWriter::WriteRecords(std::span<const NewRecord> unit,
 
 Result<UnitPlace> WarcWriter::Append(std::span<const NewRecord> unit) {
   if (broken_) return Unexpected(*broken_);
+  // Each folder at most once.
+  size_t tries = 1 + options_.other_folders.size();
+  while (true) {
+    Result<UnitPlace> place = TryAppend(unit);
+    if (place.has_value() || place.error().code != ErrorCode::kNoSpace) {
+      return place;
+    }
+    NoteRefusal();
+    if (--tries == 0 || !HasRoomElsewhere()) return place;
+    if (Status left = Leave(); !left)
+      return Unexpected(std::move(left).error());
+  }
+}
+
+Result<UnitPlace> WarcWriter::TryAppend(std::span<const NewRecord> unit) {
   NEPHILA_RETURN_IF_ERROR(RotateIfDue());
   if (file_ == nullptr) NEPHILA_RETURN_IF_ERROR(BeginFile());
   UnitPlace place;
@@ -233,12 +252,18 @@ Result<UnitPlace> WarcWriter::Append(std::span<const NewRecord> unit) {
 
 Status WarcWriter::Sync() {
   if (broken_) return Unexpected(*broken_);
+  // It stays as it is until there is room; it is durable.
+  if (Status late = FinishLate();
+      !late && late.error().code != ErrorCode::kNoSpace) {
+    return late;
+  }
   if (file_ == nullptr) return {};
+  NoteIfLow();
   if (Status synced = file_->Sync(); !synced) {
     return Break(std::move(synced).error());
   }
   if (!sync_folder_) return {};
-  if (Status synced = fs_.SyncDir(options_.folder); !synced) {
+  if (Status synced = fs_.SyncDir(folder_); !synced) {
     return Break(std::move(synced).error());
   }
   sync_folder_ = false;
@@ -247,31 +272,49 @@ Status WarcWriter::Sync() {
 
 Status WarcWriter::RotateIfDue() {
   if (broken_) return Unexpected(*broken_);
-  return Due() ? Finish() : Status();
+  if (!Due()) return {};
+  Status finished = FinishFile();
+  if (finished || finished.error().code != ErrorCode::kNoSpace) return finished;
+  NoteRefusal();
+  return HasRoomElsewhere() ? Leave() : finished;
 }
 
 // Each step can be done again, so that a full disk may interrupt it anywhere.
 // The index stands before the archive has its name: whoever sees a finished
 // archive finds its index.
-Status WarcWriter::Finish() {
+Status WarcWriter::FinishFile() {
   if (broken_) return Unexpected(*broken_);
   if (file_ == nullptr) return {};
+  if (options_.before_finish) NEPHILA_RETURN_IF_ERROR(options_.before_finish());
   NEPHILA_RETURN_IF_ERROR(Sync());
-  if (Status published = index_.Publish(fs_, PathOf(name_.IndexText()));
-      !published) {
-    return Judge(std::move(published).error());
-  }
-  if (Status renamed =
-          fs_.Rename(PathOf(name_.Text()), PathOf(name_.FinalText()));
-      !renamed) {
-    return Judge(std::move(renamed).error());
-  }
-  if (Status synced = fs_.SyncDir(options_.folder); !synced) {
-    return Break(std::move(synced).error());
-  }
+  NEPHILA_RETURN_IF_ERROR(Publish({folder_, name_}, index_));
   file_.reset();
   index_.Clear();
   warcinfo_id_.clear();
+  is_low_ = false;
+  return {};
+}
+
+Status WarcWriter::Finish() {
+  NEPHILA_RETURN_IF_ERROR(FinishFile());
+  return FinishLate();
+}
+
+Status WarcWriter::Publish(const Place& place, const IndexBuilder& index) {
+  const std::string& folder = place.folder;
+  const ArchiveName& name = place.name;
+  if (Status published = index.Publish(fs_, folder + "/" + name.IndexText());
+      !published) {
+    return Judge(std::move(published).error());
+  }
+  if (Status renamed = fs_.Rename(folder + "/" + name.Text(),
+                                  folder + "/" + name.FinalText());
+      !renamed) {
+    return Judge(std::move(renamed).error());
+  }
+  if (Status synced = fs_.SyncDir(folder); !synced) {
+    return Break(std::move(synced).error());
+  }
   return {};
 }
 

@@ -1,0 +1,161 @@
+// kill -9 of `nephila crawl` at moments that nobody chose, also while it
+// recovers from the one before: at the end it is as if nothing had happened.
+// Eight kills of a small crawl; with NEPHILA_LONG_TESTS 200 of one.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <map>
+#include <random>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/crash_testing.h"
+#include "cli/crawl_cmd_testing.h"
+
+namespace nephila::cli {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kHostDelay{20};
+constexpr milliseconds kServerDelay{2};
+constexpr const char* kTransfers = "16";
+
+class CrawlKillTest : public CrawlCmdTest {
+ protected:
+  void ServeWeb(bool large) {
+    std::string web = "[web]\n";
+    web.append(large ? "hosts = 120\nplds = 50\naddresses = 30\n"
+                       "pages_per_host = 40\nlargest_site = 120\n"
+                     : "hosts = 30\nplds = 12\naddresses = 6\n"
+                       "pages_per_host = 8\nlargest_site = 40\n");
+    web.append("page_bytes = 2000\n");
+    web.append("[[rule]]\npath = \"*-2*\"\nbehaviour = \"redirect\"\n");
+    web.append("target = \"/new-place\"\n");
+    Serve(std::move(web));
+  }
+  std::vector<std::string> Args() {
+    std::vector<std::string> args = {"--profile", "broad", "--quiet"};
+    for (const std::string setting :
+         {"politeness.host_delay=20ms", "politeness.host_delay_floor=20ms",
+          "politeness.server_delay=2ms", "politeness.server_delay_floor=2ms",
+          "crawl.checkpoint_interval=150ms", "crawl.sync_interval=50ms"}) {
+      args.insert(args.end(), {"--set", setting});
+    }
+    args.insert(args.end(),
+                {"--set", std::string("crawl.max_transfers=") + kTransfers});
+    for (std::string& seed : Seeds(2)) args.push_back(std::move(seed));
+    return CrawlArgs(args);
+  }
+
+  // Whether there was something left to kill. `soon`: when it has hardly
+  // begun, and reads what the last one left.
+  bool KillSomewhere(const std::vector<std::string>& args, bool soon) {
+    const pid_t process = Start(args);
+    bool runs = true;
+    if (soon) {
+      std::this_thread::sleep_for(milliseconds(random_() % 60));
+    } else {
+      const uint64_t requests = web_->counts().requests + 1 + random_() % 40;
+      runs = WaitForRequests(requests, process);
+    }
+    kill(process, SIGKILL);
+    const Ended ended = Wait(process);
+    EXPECT_TRUE(ended.code == -1 || ended.code == 0) << ended.err;
+    // Its time, in the log of the web.
+    Mark();
+    return runs && ended.code == -1;
+  }
+
+  // Requests that were made again, and how many may have been: those in
+  // flight when a process was killed, or ended and not written down.
+  std::pair<uint64_t, uint64_t> Repeated() {
+    constexpr int64_t kUnwritten = 50'000;  // us
+    std::map<std::string, uint64_t> times;
+    std::vector<int64_t> kills;
+    const std::vector<Request> requests = Requests();
+    for (const Request& request : requests) {
+      if (request.path == "/mark") {
+        kills.push_back(request.begin);
+      } else {
+        ++times[request.host + request.path];
+      }
+    }
+    uint64_t repeated = 0;
+    for (const auto& [url, count] : times) repeated += count - 1;
+    uint64_t in_flight = 0;
+    for (const int64_t kill : kills) {
+      in_flight += static_cast<uint64_t>(std::count_if(
+          requests.begin(), requests.end(), [&](const Request& r) {
+            return r.path != "/mark" && r.begin <= kill &&
+                   (r.end == 0 || r.end >= kill - kUnwritten);
+          }));
+    }
+    return {repeated, in_flight};
+  }
+
+  // Each archive is whole, and its index leads to its records.
+  void ExpectValid() {
+    std::vector<std::string> args = {"warc", "verify"};
+    for (const auto& entry :
+         std::filesystem::directory_iterator(Folder("job/archive"))) {
+      const std::string path = entry.path();
+      if (path.ends_with(".warc.gz")) args.push_back(path);
+    }
+    const Ended ended = Run(args);
+    EXPECT_EQ(ended.code, 0) << ended.out << ended.err;
+  }
+
+  std::mt19937_64 random_{
+      static_cast<uint64_t>(testing::UnitTest::GetInstance()->random_seed())};
+};
+
+TEST_F(CrawlKillTest, AKillAtAnyMomentLosesNothing) {
+  const int most = LongTests() ? 200 : 8;
+  ServeWeb(LongTests());
+  const std::vector<std::string> args = Args();
+  int kills = 0;
+  int soon = 0;
+  while (kills < most) {
+    const bool is_soon = kills > 0 && random_() % 3 == 0;
+    if (!KillSomewhere(args, is_soon)) break;
+    ++kills;
+    if (is_soon) ++soon;
+  }
+  const Ended ended = Run(args);
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_TRUE(ended.out.starts_with("finished: ")) << ended.out;
+
+  const PageCounts pages = Reachable(
+      Seeds(2), [](std::string_view) { return true; }, 1);
+  EXPECT_EQ(Archived(), pages);
+  ExpectValid();
+  const nlohmann::json status = JobStatus();
+  ExpectLaw(status, /*over=*/true);
+  uint64_t sum = 0;
+  for (const auto& [url, count] : pages) sum += static_cast<uint64_t>(count);
+  EXPECT_EQ(status["pages"], sum);
+  sim::PolitenessRules rules;
+  rules.host_delay = kHostDelay;
+  rules.server_delay = kServerDelay;
+  CheckPolite(rules);
+  const auto [repeated, in_flight] = Repeated();
+  EXPECT_LE(repeated, in_flight);
+  EXPECT_LE(repeated, static_cast<uint64_t>(kills) * 16);
+  RecordProperty("kills", kills);
+  RecordProperty("soon", soon);
+  RecordProperty("repeated", static_cast<int>(repeated));
+  if (LongTests()) {
+    GTEST_LOG_(INFO) << kills << " kills, " << soon
+                     << " of them early, of a crawl of " << sum
+                     << " pages: " << repeated << " requests were made again, "
+                     << in_flight << " were in flight";
+  }
+}
+
+}  // namespace
+}  // namespace nephila::cli
