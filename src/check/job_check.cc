@@ -19,6 +19,7 @@
 #include "crawl/frontier.h"
 #include "job/job_folder.h"
 #include "job/manifest.h"
+#include "job/quarantine.h"
 #include "politeness/saved_waits.h"
 #include "url/public_suffix.h"
 
@@ -108,6 +109,7 @@ class JobCheck {
     file_ = *std::move(file);
     NEPHILA_RETURN_IF_ERROR(CheckFixed(file_, options_.settings, options_.dir));
     CheckSuffixList();
+    CheckQuarantine();
     for (const std::string_view name :
          {job::kJournalDir, job::kManifestsDir, job::kSeenDir,
           job::kReputationDir, job::kBudgetDir, job::kRobotsDir, job::kReadyDir,
@@ -121,6 +123,18 @@ class JobCheck {
         "job", fmt::format("format {}, made {} by nephila {}", job::kJobFormat,
                            file_.made, file_.version));
     return true;
+  }
+
+  // The slots say what the last process read, and nothing when it has ended:
+  // what is no slot the next start makes anew.
+  void CheckQuarantine() {
+    const std::string path = Path(job::kQuarantineName);
+    files_.insert(path);
+    files_.insert(Path(job::kSlotsName));
+    const Status sound = job::Quarantine::Check(fs_, options_.dir);
+    if (!sound.has_value()) {
+      findings_.Report(path, std::nullopt, sound.error().message);
+    }
   }
 
   void CheckSuffixList() {

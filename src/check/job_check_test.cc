@@ -29,7 +29,8 @@ using Files = std::map<std::string, std::string>;
 
 // Allocated blocks, and a number for a message: what is in them means nothing.
 bool HasNoMeaning(const std::string& path) {
-  return path.ends_with("/reserve") || path.ends_with("/lock");
+  return path.ends_with("/reserve") || path.ends_with("/lock") ||
+         path.ends_with("/slots");
 }
 
 // crawl.log is text without checksums: of a line that is about a record the

@@ -99,7 +99,8 @@ JobAnswers::JobAnswers(FileSystem& fs, std::vector<std::string> folders,
     : fs_(fs),
       folders_(std::move(folders)),
       settings_(settings),
-      archived_(fs, folders_, fetch::HeadLimitsOf(settings.fetch)),
+      archived_(fs, folders_, settings.store.prefix,
+                fetch::HeadLimitsOf(settings.fetch)),
       robots_(settings) {}
 
 Result<std::unique_ptr<JobAnswers>> JobAnswers::Read(
@@ -160,9 +161,7 @@ Status JobAnswers::Take(size_t stream, uint64_t serial,
   if (unit.is_robots() && unit.status / 100 == 2) {
     const job::ArchivePlace place{static_cast<uint32_t>(stream), serial,
                                   unit.offset, unit.end - unit.offset};
-    NEPHILA_TRY(const auto found,
-                archived_.Read(place, crawl::StreamPrefix(
-                                          settings_.store.prefix, stream)));
+    NEPHILA_TRY(const auto found, archived_.Read(place, std::nullopt));
     if (found == crawl::ArchivedPage::Found::kPage) {
       robots_.ReadHop(archived_.page());
       answer.asked.crawl_delay =

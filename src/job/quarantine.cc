@@ -109,6 +109,10 @@ Result<std::unique_ptr<Quarantine>> Quarantine::Open(FileSystem& fs,
   return quarantine;
 }
 
+Status Quarantine::Check(FileSystem& fs, const std::string& dir) {
+  return Quarantine(fs, dir).ReadPages();
+}
+
 Status Quarantine::ReadPages() {
   const auto text = ReadWholeFile(fs_, pages_path_, kMostPagesBytes);
   if (!text.has_value()) {

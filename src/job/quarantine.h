@@ -46,6 +46,9 @@ class Quarantine {
                                                   const std::string& dir,
                                                   size_t slots);
 
+  // Looks at the file `quarantine` and changes nothing; kCorruption as above.
+  static Status Check(FileSystem& fs, const std::string& dir);
+
   // The page with this key is left out. Constant while this lives.
   bool Holds(uint64_t key) const;
   // URLs of pages that are left out from now on, by this Open.
