@@ -1,6 +1,7 @@
 // The part of Politeness::Impl that is about hosts that are not due for long,
 // and about waits that outlive the process.
 #include <algorithm>
+#include <chrono>
 #include <iterator>
 #include <utility>
 
@@ -8,6 +9,11 @@
 #include "politeness/saved_waits.h"
 
 namespace nephila::politeness {
+namespace {
+
+constexpr std::chrono::hours kTroubleHolds{24};
+
+}  // namespace
 
 uint64_t Politeness::Impl::Note(uint64_t key, MonoTime not_before,
                                 const Trouble& trouble) {
@@ -158,12 +164,16 @@ void Politeness::Impl::Forget(uint64_t key, uint64_t epoch) {
 }
 
 // Nobody may come to forget them: a host that was restored has no name until a
-// URL of it comes. What they were owed is over.
+// URL of it comes. What they were owed is over; that they were in trouble is
+// worth knowing for a while longer.
 void Politeness::Impl::SweepParked(MonoTime now) {
   if (now < next_sweep_) return;
   next_sweep_ = After(now, options_.settings.park_after);
-  std::erase_if(parked_hosts_, [now](const auto& host) {
-    return host.second.ready_at <= now;
+  std::erase_if(parked_hosts_, [now](const auto& entry) {
+    const ParkedHost& host = entry.second;
+    const Length kept =
+        host.trouble == Trouble() ? Length::zero() : Length(kTroubleHolds);
+    return After(host.ready_at, kept) <= now;
   });
 }
 
