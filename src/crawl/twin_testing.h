@@ -71,7 +71,7 @@ class Twin {
   // each that is broken.
   void ExpectAll(FileSystem& fs);
 
-  // Requests, but for those of a robots.txt that fails.
+  // Requests of what is asked for as often by any crawl.
   size_t CountedRequests() const;
 
   Crawl& crawl() { return *crawl_; }
