@@ -273,6 +273,7 @@ TEST_P(DiskFullTest, AFullDiskIsAPause) {
     PutWeb(&web_);
     MustDo(Begin(fs));
     ASSERT_FALSE(Must(Turns(turns)));
+<<<<<<< HEAD
     SetFree(fs, turns % 2 == 0 ? 0 : 3'000);
     ASSERT_FALSE(Must(Turns(30'000)));
     if (crawl_->status().disk.empty()) {
@@ -281,8 +282,19 @@ TEST_P(DiskFullTest, AFullDiskIsAPause) {
       Close();
       return;
     }
+=======
+    // Others take what the crawl itself gives back.
+    const auto stay_full = [&](int seconds) {
+      for (int i = 0; i < seconds; ++i) {
+        SetFree(fs, turns % 2 == 0 ? 0 : 3'000);
+        ASSERT_FALSE(Must(Turns(1'000)));
+      }
+    };
+    stay_full(30);
+    EXPECT_NE(crawl_->status().disk, "");
+>>>>>>> twin
     const size_t asked = web_.Asked().size();
-    ASSERT_FALSE(Must(Turns(20'000)));
+    stay_full(20);
     EXPECT_EQ(web_.Asked().size(), asked);
     MakeRoom(fs);
     EXPECT_EQ(RunToTheEnd(), CrawlEnd::kFinished);

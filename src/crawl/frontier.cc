@@ -207,13 +207,16 @@ Status Frontier::BeginEntry(const Arrived& arrived) {
     accounts_.url.Out();
     return {};
   }
+  if (visit.body_lost) {
+    // Its URL stays open.
+    accounts_.CountAttempt(visit);
+    return {};
+  }
   // First what a full disk may refuse: then it comes again.
   NEPHILA_RETURN_IF_ERROR(visit.kind == item::FetchKind::kRobots
                               ? EndRobots(visit)
                               : EndAttempt(arrived));
   accounts_.CountAttempt(visit);
-  // Its URL stays open.
-  if (visit.body_lost) return {};
   accounts_.CountFound(visit.found);
   return {};
 }

@@ -82,6 +82,8 @@ class FaultyRun {
                                               : kCrawlOperations);
     uint64_t turns = kCrawlTurns * 10;
     if (trouble == Trouble::kEnd) turns = random_.Below(kCrawlTurns);
+    // It waits for room, and not for days: a robots.txt would be out of date.
+    if (trouble == Trouble::kFull) turns = kCrawlTurns / 2;
     Prepare(trouble, at, &faulty);
     Status status = twin_.Open(faulty);
     if (status) status = TakeTurns(turns);

@@ -106,7 +106,6 @@ bool Pass::outgrown() {
 }
 
 Status Pass::Start() {
-  began_ = context_.clock.Now();
   const TupleFormat& format = options_.batch->format();
   if (options_.run_number != 0) {
     NEPHILA_TRY(
@@ -153,6 +152,8 @@ void Pass::RunTask(size_t task) {
   uint32_t group = groups;
   {
     MutexLock lock(mutex_);
+    // What a pass costs is told by its work, not by how long nobody did it.
+    if (next_group_ == 0) began_ = context_.clock.Now();
     if (!ending_ && !error_ && next_group_ < groups) group = next_group_++;
   }
   if (group < groups) {
