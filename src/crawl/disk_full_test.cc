@@ -273,16 +273,6 @@ TEST_P(DiskFullTest, AFullDiskIsAPause) {
     PutWeb(&web_);
     MustDo(Begin(fs));
     ASSERT_FALSE(Must(Turns(turns)));
-<<<<<<< HEAD
-    SetFree(fs, turns % 2 == 0 ? 0 : 3'000);
-    ASSERT_FALSE(Must(Turns(30'000)));
-    if (crawl_->status().disk.empty()) {
-      // So late nothing is left to write but what there is room for.
-      EXPECT_GT(turns, 600U);
-      Close();
-      return;
-    }
-=======
     // Others take what the crawl itself gives back.
     const auto stay_full = [&](int seconds) {
       for (int i = 0; i < seconds; ++i) {
@@ -292,7 +282,6 @@ TEST_P(DiskFullTest, AFullDiskIsAPause) {
     };
     stay_full(30);
     EXPECT_NE(crawl_->status().disk, "");
->>>>>>> twin
     const size_t asked = web_.Asked().size();
     stay_full(20);
     EXPECT_EQ(web_.Asked().size(), asked);
