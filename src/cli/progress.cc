@@ -153,7 +153,7 @@ void PrintSummary(const crawl::CrawlStatus& status, const std::string& job,
   }
   for (const std::string& folder : folders) {
     const std::string path =
-        folder.starts_with('/') ? folder : job + "/" + folder;
+        folder.starts_with('/') ? folder : fmt::format("{}/{}", job, folder);
     out << fmt::format("archive: {}\n", EscapeForTerminal(path));
   }
 }

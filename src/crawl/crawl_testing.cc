@@ -357,7 +357,7 @@ void FakeResolver::Resolve(std::string_view host, Callback callback) {
 }
 
 void FakeResolver::CancelAll() {
-  loop_.Post([this, waiting = std::exchange(waiting_, {})] {
+  loop_.Post([waiting = std::exchange(waiting_, {})] {
     for (const auto& [id, callback] : waiting) callback(dns::Answer());
   });
 }

@@ -212,7 +212,7 @@ class Dispatcher {
   uint64_t next_id_ = 1;
   std::unordered_map<uint64_t, VisitPtr> visits_;
   std::unordered_map<uint64_t, Host> hosts_;  // by key
-  size_t kept_ = 0;  // of them
+  size_t kept_ = 0;                           // of them
   size_t nameless_ = 0;
   std::deque<uint64_t> full_;                // there was no room for them
   std::multimap<MonoTime, uint64_t> later_;  // to be begun again
