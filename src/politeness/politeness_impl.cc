@@ -227,10 +227,7 @@ Added Politeness::Impl::Add(const HostFacts& facts, Kind kind,
     }
     return added;
   }
-  if (parked_hosts_.size() >= static_cast<uint64_t>(settings.max_parked)) {
-    SweepParked(now);
-  }
-  if (parked_hosts_.size() >= static_cast<uint64_t>(settings.max_parked)) {
+  if (ParkedIsFull(now)) {
     return {AddOutcome::kLater, After(now, Times(settings.park_after, 2))};
   }
   const uint32_t number = MakeHost(facts);

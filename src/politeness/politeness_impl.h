@@ -111,7 +111,8 @@ class Politeness::Impl {
   // it later.
   void Leave(uint32_t host);
   // Among the parked ones, with the note that it had last.
-  void SweepParked(MonoTime now);
+  // No room for another; those whose time is long over make some.
+  bool ParkedIsFull(MonoTime now);
   ParkedHost& MoveToParked(uint32_t host);
   uint32_t Unpark(ParkedHosts::iterator parked);
   uint64_t Note(uint64_t key, MonoTime not_before, const Trouble& trouble);

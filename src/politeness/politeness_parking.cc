@@ -86,8 +86,7 @@ std::optional<MonoTime> Politeness::Impl::NotYet(const HostFacts& facts,
     if (const auto later = AddParked(host, facts, kind, now)) return later->due;
     return after_failures(host.trouble.failures, host.ready_at);
   }
-  if (parked_hosts_.size() >=
-      static_cast<uint64_t>(options_.settings.max_parked)) {
+  if (ParkedIsFull(now)) {
     return After(now, Times(options_.settings.park_after, 2));
   }
   return after_failures(facts.failures, facts.not_before);
@@ -166,8 +165,10 @@ void Politeness::Impl::Forget(uint64_t key, uint64_t epoch) {
 // Nobody may come to forget them: a host that was restored has no name until a
 // URL of it comes. What they were owed is over; that they were in trouble is
 // worth knowing for a while longer.
-void Politeness::Impl::SweepParked(MonoTime now) {
-  if (now < next_sweep_) return;
+bool Politeness::Impl::ParkedIsFull(MonoTime now) {
+  const auto most = static_cast<uint64_t>(options_.settings.max_parked);
+  if (parked_hosts_.size() < most) return false;
+  if (now < next_sweep_) return true;
   next_sweep_ = After(now, options_.settings.park_after);
   std::erase_if(parked_hosts_, [now](const auto& entry) {
     const ParkedHost& host = entry.second;
@@ -175,6 +176,7 @@ void Politeness::Impl::SweepParked(MonoTime now) {
         host.trouble == Trouble() ? Length::zero() : Length(kTroubleHolds);
     return After(host.ready_at, kept) <= now;
   });
+  return parked_hosts_.size() >= most;
 }
 
 HostWait Politeness::Impl::WaitOf(const Host& host, MonoTime now) const {
