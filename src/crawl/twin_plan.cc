@@ -351,6 +351,8 @@ config::Settings TwinSettings(config::Profile profile) {
   settings.politeness.server_delay_floor = milliseconds(10);
   settings.politeness.back_off = milliseconds(100);
   settings.politeness.back_off_max = milliseconds(200);
+  // What becomes of a page is not to depend on what its neighbours do.
+  settings.politeness.give_up_after = 0;
   settings.politeness.dead_pause = milliseconds(300);
   settings.politeness.dead_pause_max = milliseconds(600);
   settings.fetch.retry_wait = milliseconds(150);
