@@ -9,7 +9,7 @@ namespace nephila::crawl {
 namespace {
 
 TEST(TwinTest, AnUndisturbedCrawlKeepsAllPromises) {
-  const auto [begin, end] = TwinSeeds(100);
+  const auto [begin, end] = TwinSeeds(0, 100);
   for (uint64_t seed = begin; seed < end; ++seed) {
     SCOPED_TRACE(testing::Message() << "NEPHILA_TWIN_SEED=" << seed);
     UndisturbedRequests(MakeTwinPlan(seed));

@@ -374,13 +374,13 @@ size_t UndisturbedRequests(const TwinPlan& plan) {
   return twin.CountedRequests();
 }
 
-std::pair<uint64_t, uint64_t> TwinSeeds(uint64_t count) {
+std::pair<uint64_t, uint64_t> TwinSeeds(uint64_t begin, uint64_t end) {
   const char* asked = std::getenv("NEPHILA_TWIN_SEED");
-  if (asked == nullptr) return {0, count};
-  char* end = nullptr;
-  const uint64_t first = std::strtoull(asked, &end, 10);
+  if (asked == nullptr) return {begin, end};
+  char* rest = nullptr;
+  const uint64_t first = std::strtoull(asked, &rest, 10);
   const uint64_t last =
-      *end == '-' ? std::strtoull(end + 1, nullptr, 10) : first;
+      *rest == '-' ? std::strtoull(rest + 1, nullptr, 10) : first;
   return {first, last + 1};
 }
 

@@ -132,8 +132,8 @@ class Twin {
 // test fails if that one breaks a promise.
 size_t UndisturbedRequests(const TwinPlan& plan);
 
-// From which seed to which, exclusive: `count` of them, or those that the
-// environment asks for, NEPHILA_TWIN_SEED=12 or NEPHILA_TWIN_SEED=1000-1999.
-std::pair<uint64_t, uint64_t> TwinSeeds(uint64_t count);
+// From which seed to which, exclusive: these, or those that the environment
+// asks for, NEPHILA_TWIN_SEED=12 or NEPHILA_TWIN_SEED=1000-1999.
+std::pair<uint64_t, uint64_t> TwinSeeds(uint64_t begin, uint64_t end);
 
 }  // namespace nephila::crawl
