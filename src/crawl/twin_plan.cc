@@ -114,7 +114,9 @@ class Maker {
       settings.politeness.max_hosts = 1 + static_cast<int>(random_.Below(3));
       settings.politeness.max_urls = 2 + static_cast<int>(random_.Below(5));
     }
-    if (random_.Chance(0.2)) settings.politeness.max_parked = 1;
+    // Fewer than there are hosts in trouble, and after a restart others wait
+    // until what they did is a day old.
+    if (random_.Chance(0.2)) settings.politeness.max_parked = 4;
     if (random_.Chance(0.5)) {
       settings.crawl.memory_bytes = uint64_t{2} << 20;
       settings.crawl.disk_bytes = uint64_t{2} << 20;
@@ -351,6 +353,8 @@ config::Settings TwinSettings(config::Profile profile) {
   settings.politeness.server_delay_floor = milliseconds(10);
   settings.politeness.back_off = milliseconds(100);
   settings.politeness.back_off_max = milliseconds(200);
+  // What becomes of a page is not to depend on what its neighbours do.
+  settings.politeness.give_up_after = 0;
   settings.politeness.dead_pause = milliseconds(300);
   settings.politeness.dead_pause_max = milliseconds(600);
   settings.fetch.retry_wait = milliseconds(150);

@@ -111,16 +111,17 @@ void Twin::Crash(nephila::Crash crash, MemoryFileSystem& fs, uint64_t seed,
   const bool power = crash != nephila::Crash::kKill;
   const MonoTime before = LogNow();
   // What is asked for again: what was in flight, or not written down, or
-  // written and not durable.
-  const nanoseconds unsure =
-      kWritten + sync_takes_ +
-      (power ? nanoseconds(3 * plan_.settings.crawl.sync_interval)
-             : nanoseconds(0));
+  // written and not durable; and what waited for room on the disk.
+  nanoseconds unsure = kWritten + sync_takes_;
+  if (power) unsure += 3 * plan_.settings.crawl.sync_interval;
+  if (crawl_ != nullptr && !crawl_->status().disk.empty()) {
+    unsure = std::chrono::hours(1);
+  }
   for (const FakeContact& contact : web_.log()) {
     if (contact.end >= before - unsure) ++allowed_;
   }
   Close();
-  gone_.push_back({before, power});
+  gone_.push_back({before, power, unsure});
   Happen(crash, fs, seed);
   const MonoTime stopped = clock_.Now();
   clock_.Advance(down);
@@ -218,7 +219,8 @@ void Twin::ExpectPages(const Archived& archived) const {
   }
   for (const auto* urls : {&plan_.finals, &plan_.broken}) {
     for (const std::string& url : *urls) {
-      EXPECT_TRUE(archived.pages.contains(url)) << url << " is missing";
+      EXPECT_TRUE(archived.pages.contains(url)) << url << " is missing\n"
+                                                << Story();
     }
   }
 }
@@ -268,12 +270,8 @@ void Twin::ExpectAccounts(const Archived& archived) const {
 // if the entry about it was lost.
 bool Twin::Binds(const FakeContact& asked, MonoTime later) const {
   return std::none_of(gone_.begin(), gone_.end(), [&](const Gone& gone) {
-    if (gone.when < asked.end || gone.when > later) return false;
-    const nanoseconds written =
-        kWritten + sync_takes_ +
-        (gone.power ? nanoseconds(3 * plan_.settings.crawl.sync_interval)
-                    : nanoseconds(0));
-    return gone.when < asked.end + written;
+    return gone.when >= asked.end && gone.when <= later &&
+           gone.when < asked.end + gone.unsure;
   });
 }
 

@@ -92,6 +92,7 @@ class Twin {
   struct Gone {
     MonoTime when{};  // of the log of the web
     bool power = false;
+    std::chrono::nanoseconds unsure{0};  // what ended so long before is known
   };
   struct Archived;
 
