@@ -114,7 +114,9 @@ class Maker {
       settings.politeness.max_hosts = 1 + static_cast<int>(random_.Below(3));
       settings.politeness.max_urls = 2 + static_cast<int>(random_.Below(5));
     }
-    if (random_.Chance(0.2)) settings.politeness.max_parked = 1;
+    // Fewer than there are hosts in trouble, and after a restart others wait
+    // until what they did is a day old.
+    if (random_.Chance(0.2)) settings.politeness.max_parked = 4;
     if (random_.Chance(0.5)) {
       settings.crawl.memory_bytes = uint64_t{2} << 20;
       settings.crawl.disk_bytes = uint64_t{2} << 20;
