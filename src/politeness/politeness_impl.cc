@@ -275,7 +275,14 @@ void Politeness::Impl::Update(const HostFacts& facts) {
 void Politeness::Impl::ScheduleHost(uint32_t number) {
   const Host& host = hosts_[number];
   if (host.place != Place::kHeap) return;
-  host_heap_.Put(number, host.urls() > 0 ? DueOf(host) : host.ready_at);
+  if (host.urls() > 0) return host_heap_.Put(number, DueOf(host));
+  MonoTime stays = host.ready_at;
+  // A redirect knows nothing of where it leads; when a URL of the host says
+  // what delay it asks for, that counts from here.
+  if (host.hopped && host.crawl_delay_at == MonoTime()) {
+    stays = std::max(stays, After(host.last_end, options_.settings.park_after));
+  }
+  host_heap_.Put(number, stays);
 }
 
 void Politeness::Impl::SetPace(Host& host, const Outcome& outcome) {

@@ -186,6 +186,7 @@ Lease Politeness::Impl::GiveLease(uint32_t number) {
   if (--server.line_size == 0) server.line_last = kNone;
   Item item = host.urgent.empty() ? host.pages.Pop() : host.urgent.Pop();
   host.place = Place::kFlight;
+  host.hopped = host.hopped || item.kind == Kind::kHop;
   host.domain_turn = {};
   host.line_next = kNone;
   --waiting_;

@@ -203,6 +203,27 @@ TEST_F(PolitenessTest, RobotsAndHopsComeBeforePagesButWait) {
   EXPECT_EQ(last_.payload, "page 2");
 }
 
+// What a redirect leads to may have asked for a delay that nobody here knows.
+TEST_F(PolitenessTest, ACrawlDelayCountsFromAHopToo) {
+  TestHost host(7);
+  HostFacts facts = host.facts();
+  facts.crawl_delay.reset();
+  politeness_->Add(facts, Kind::kHop, "hop");
+  Finish(TakeOne());
+  clock_.Advance(minutes(1));
+  std::vector<Lease> none;
+  politeness_->Take(1, none);
+  EXPECT_TRUE(none.empty());
+  host.crawl_delay = minutes(2);
+  Add(host, "page");
+  EXPECT_EQ(WaitForLease(seconds(1), minutes(5)), minutes(1));
+  // But not for ever.
+  Finish(last_);
+  clock_.Advance(minutes(6));
+  politeness_->Take(1, none);
+  EXPECT_EQ(politeness_->stats().hosts, 0U);
+}
+
 TEST_F(PolitenessTest, ACrawlDelayThatIsLearntLaterCountsFromTheLastTransfer) {
   TestHost host(7);
   Add(host, "robots", Kind::kFirstRobots);

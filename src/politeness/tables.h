@@ -72,6 +72,7 @@ struct Host {
   Place place = Place::kHeap;
   DelayReason reason = DelayReason::kHostDelay;
   bool contacted = false;  // ever, as far as is known
+  bool hopped = false;     // a redirect led here
   bool held = false;       // by Hold, and nothing was heard of its record yet
   uint32_t line_next = kNone;
   uint32_t line_server = kNone;  // with kLine and kFlight
