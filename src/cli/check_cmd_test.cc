@@ -2,6 +2,7 @@
 // polite; one that was tampered with is not.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -111,7 +112,17 @@ behaviour = "page"
       if (found) lines[i] = Shifted(lines[i], by);
     }
     EXPECT_TRUE(found) << host << path;
+    // Other hosts may have been asked in between: a log is in order.
+    std::stable_sort(lines.begin(), lines.end(),
+                     [](const std::string& one, const std::string& two) {
+                       return TimeOf(one) < TimeOf(two);
+                     });
     return lines;
+  }
+  // Comments come first.
+  static int64_t TimeOf(const std::string& line) {
+    const size_t begin = line.find(' ') + 1;
+    return begin == 0 || line[0] == '#' ? 0 : std::stoll(line.substr(begin));
   }
   static std::string Shifted(const std::string& line, int64_t by) {
     const size_t begin = line.find(' ') + 1;
