@@ -66,8 +66,7 @@ class CrawlKillTest : public CrawlCmdTest {
     kill(process, SIGKILL);
     const Ended ended = Wait(process);
     EXPECT_TRUE(ended.code == -1 || ended.code == 0) << ended.err;
-    // Its time, in the log of the web.
-    Mark();
+    requests_at_kills_.push_back(web_->counts().requests);
     return runs && ended.code == -1;
   }
 
@@ -76,23 +75,20 @@ class CrawlKillTest : public CrawlCmdTest {
   std::pair<uint64_t, uint64_t> Repeated() {
     constexpr int64_t kUnwritten = 50'000;  // us
     std::map<std::string, uint64_t> times;
-    std::vector<int64_t> kills;
     const std::vector<Request> requests = Requests();
     for (const Request& request : requests) {
-      if (request.path == "/mark") {
-        kills.push_back(request.begin);
-      } else {
-        ++times[request.host + request.path];
-      }
+      ++times[request.host + request.path];
     }
     uint64_t repeated = 0;
     for (const auto& [url, count] : times) repeated += count - 1;
     uint64_t in_flight = 0;
-    for (const int64_t kill : kills) {
-      in_flight += static_cast<uint64_t>(std::count_if(
-          requests.begin(), requests.end(), [&](const Request& r) {
-            return r.path != "/mark" && r.begin <= kill &&
-                   (r.end == 0 || r.end >= kill - kUnwritten);
+    for (const uint64_t made : requests_at_kills_) {
+      if (made == 0) continue;
+      const auto end = requests.begin() + static_cast<ptrdiff_t>(made);
+      const int64_t last = requests[made - 1].begin;
+      in_flight += static_cast<uint64_t>(
+          std::count_if(requests.begin(), end, [&](const Request& r) {
+            return r.end == 0 || r.end >= last - kUnwritten;
           }));
     }
     return {repeated, in_flight};
@@ -110,6 +106,7 @@ class CrawlKillTest : public CrawlCmdTest {
     EXPECT_EQ(ended.code, 0) << ended.out << ended.err;
   }
 
+  std::vector<uint64_t> requests_at_kills_;
   std::mt19937_64 random_{
       static_cast<uint64_t>(testing::UnitTest::GetInstance()->random_seed())};
 };

@@ -338,6 +338,8 @@ std::string TwinPage(const std::vector<std::string>& links,
   for (const std::string& link : links) {
     page.append("<a href=\"").append(link).append("\">x</a>\n");
   }
+  // And links that `parse` drops itself.
+  page.append("<img src=\"\"><img src=\"data:,x\">\n");
   return page.append("<p>").append(text).append("</p>\n");
 }
 

@@ -110,7 +110,7 @@ PageFacts VisitReader::ReadPage(const item::FetchedPage& page,
   const PageFacts facts = processor_.Process(page, &links, as_sitemap);
   links.TakePairs();
   FoundCounts& found = finished->found;
-  found.links = facts.links;
+  found.links = facts.links + facts.unwanted;
   found.unwanted = facts.unwanted;
   found.nofollow = facts.nofollow;
   found.repeated = facts.repeated;

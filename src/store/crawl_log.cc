@@ -209,6 +209,7 @@ CrawlLog::CrawlLog(FileSystem& fs, std::string path, std::unique_ptr<File> file,
 Result<std::unique_ptr<CrawlLog>> CrawlLog::OpenAt(FileSystem& fs,
                                                    const std::string& path,
                                                    uint64_t durable_bytes) {
+  NEPHILA_RETURN_IF_ERROR(NameAgain(fs, path));
   NEPHILA_TRY(auto file, fs.Open(path, OpenMode::kCreate));
   NEPHILA_TRY(const uint64_t size, file->Size());
   if (size < durable_bytes) {

@@ -18,4 +18,16 @@ Status WriteAgain(File& file, uint64_t begin, uint64_t end) {
   return {};
 }
 
+Status NameAgain(FileSystem& fs, const std::string& path) {
+  const std::string aside = path + ".again";
+  NEPHILA_TRY(const bool is_there, fs.Exists(path));
+  if (is_there) {
+    NEPHILA_RETURN_IF_ERROR(fs.Rename(path, aside));
+  } else {
+    NEPHILA_TRY(const bool was_stopped, fs.Exists(aside));
+    if (!was_stopped) return {};
+  }
+  return fs.Rename(aside, path);
+}
+
 }  // namespace nephila::store

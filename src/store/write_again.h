@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "base/file.h"
 #include "base/result.h"
@@ -16,5 +17,10 @@ namespace nephila::store {
 
 // Writes [begin, end) of the file again.
 Status WriteAgain(File& file, uint64_t begin, uint64_t end);
+
+// The same for the name of a file, if there is one: a name that is given anew
+// is kept by the next sync of its folder. A stop in between leaves it as
+// PATH.again, which the next call takes back.
+Status NameAgain(FileSystem& fs, const std::string& path);
 
 }  // namespace nephila::store
