@@ -80,6 +80,7 @@ Status Twin::Open(FileSystem& fs) {
   for (const std::string& seed : plan_.seeds) {
     NEPHILA_RETURN_IF_ERROR(crawl_->AddSeed(seed));
   }
+  opened_ = true;
   return {};
 }
 
@@ -117,6 +118,11 @@ void Twin::Crash(nephila::Crash crash, MemoryFileSystem& fs, uint64_t seed,
   if (crawl_ != nullptr && !crawl_->status().disk.empty()) {
     unsure = std::chrono::hours(1);
   }
+  // What the process before had not made durable nobody has since.
+  if (!opened_ && !gone_.empty()) {
+    unsure += before - gone_.back().when + gone_.back().unsure;
+  }
+  opened_ = false;
   for (const FakeContact& contact : web_.log()) {
     if (contact.end >= before - unsure) ++allowed_;
   }

@@ -122,6 +122,7 @@ class Twin {
   std::chrono::nanoseconds sync_takes_{0};
   bool wall_stepped_ = false;
   std::vector<Gone> gone_;
+  bool opened_ = false;  // since the last of them
   size_t allowed_ = 0;
   // How long nothing has happened.
   uint64_t quiet_ = 0;
