@@ -30,8 +30,12 @@ if(NEPHILA_COVERAGE)
   add_link_options(--coverage)
 endif()
 
+# One cache for all checkouts: what one of them has compiled, no other compiles
+# again.
 find_program(NEPHILA_CCACHE ccache)
 if(NEPHILA_CCACHE)
-  set(CMAKE_C_COMPILER_LAUNCHER ${NEPHILA_CCACHE})
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${NEPHILA_CCACHE})
+  set(launcher ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR}
+      CCACHE_NOHASHDIR=1 ${NEPHILA_CCACHE})
+  set(CMAKE_C_COMPILER_LAUNCHER ${launcher})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
 endif()

@@ -23,9 +23,7 @@ function(nephila_module name)
   if(NEPHILA_TESTS AND arg_TESTS)
     add_executable(${name}_test ${arg_TESTS})
     target_link_libraries(${name}_test PRIVATE ${target} ${arg_TEST_DEPS}
-                          GTest::gtest_main)
-    target_compile_definitions(${name}_test PRIVATE
-      NEPHILA_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+                          nephila_source_path GTest::gtest_main)
     # A test is compiled more often than it runs: half the time of a build was
     # spent on making tests fast. What they test keeps its flags.
     if(NEPHILA_SANITIZE)

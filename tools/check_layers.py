@@ -2,7 +2,7 @@
 """Fails if a folder under src/ includes one that it may not know.
 
 base < config < net < item < model < {drum, disk_queue, url, coding} < stages <
-crawl < check < cli < bench. A stage includes no other stage: what they share travels in
+crawl < inspect < {check, control} < report < cli < bench. A stage includes no other stage: what they share travels in
 item/, and crawl/ connects them. `url` is a stage and vocabulary, so it stands
 below them.
 """
@@ -18,10 +18,12 @@ LEVELS = [
     ["item"],
     ["model"],
     ["drum", "disk_queue", "url", "coding"],
-    ["seeds", "exchange", "seen", "reputation", "budget", "robots",
+    ["seeds", "exchange", "scope", "seen", "caps", "reputation", "budget", "robots",
      "politeness", "dns", "fetch", "parse", "store", "sim", "job"],
     ["crawl"],
-    ["check"],
+    ["inspect"],
+    ["check", "control"],
+    ["report"],
     ["cli", "dashboard"],
     ["bench"],
 ]

@@ -6,6 +6,8 @@
 #include <iterator>
 #include <sstream>
 
+#include "base/source_path_testing.h"
+
 namespace nephila {
 void ReplaceLoneSurrogates(std::string* json) {
   auto unit = [json](size_t i) -> unsigned long {
@@ -32,8 +34,7 @@ void ReplaceLoneSurrogates(std::string* json) {
 }
 
 std::string ReadTestData(std::string_view name) {
-  std::string path =
-      std::string(NEPHILA_SOURCE_DIR) + "/testdata/" + std::string(name);
+  std::string path = SourcePath("testdata/" + std::string(name));
   std::ifstream file(path, std::ios::binary);
   EXPECT_TRUE(file.is_open()) << path;
   return {std::istreambuf_iterator<char>(file), {}};

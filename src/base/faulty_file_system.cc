@@ -303,6 +303,12 @@ Result<bool> FaultyFileSystem::Exists(const std::string& path) {
   return base_.Exists(path);
 }
 
+Result<FileStamp> FaultyFileSystem::Stamp(const std::string& path) {
+  const MutexLock lock(mutex_);
+  NEPHILA_RETURN_IF_ERROR(CheckRunning("look at", path));
+  return base_.Stamp(path);
+}
+
 Status FaultyFileSystem::SyncDir(const std::string& dir) {
   return Mutate(OperationKind::kSyncDir, dir,
                 [&] { return base_.SyncDir(dir); });

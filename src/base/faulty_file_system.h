@@ -122,6 +122,7 @@ class FaultyFileSystem final : public FileSystem {
   Status MakeDir(const std::string& path) override;
   Result<std::vector<DirEntry>> List(const std::string& dir) override;
   Result<bool> Exists(const std::string& path) override;
+  Result<FileStamp> Stamp(const std::string& path) override;
   Status SyncDir(const std::string& dir) override;
   Result<std::unique_ptr<FileLock>> Lock(const std::string& path) override;
   Result<uint64_t> FreeSpace(const std::string& dir) override;

@@ -344,6 +344,7 @@ TEST(FaultyFileSystemTest, DoesNothingAfterTheStop) {
   EXPECT_EQ(CodeOf(fs.MakeDir("d")), "stopped");
   EXPECT_EQ(CodeOf(fs.List("/")), "stopped");
   EXPECT_EQ(CodeOf(fs.Exists("a")), "stopped");
+  EXPECT_EQ(CodeOf(fs.Stamp("a")), "stopped");
   EXPECT_EQ(CodeOf(fs.Lock("l")), "stopped");
   EXPECT_EQ(fs.operations(), 2u);
   EXPECT_EQ(Get(memory, "a"), "nld");

@@ -136,6 +136,15 @@ struct DirEntry {
   bool is_directory;  // itself: a symbolic link is none
 };
 
+// What tells two versions of a file apart without reading them.
+struct FileStamp {
+  bool operator==(const FileStamp&) const = default;
+
+  uint64_t size = 0;
+  // Grows with each change; its unit is the file system's own.
+  int64_t changed = 0;
+};
+
 class FileSystem {
  public:
   virtual ~FileSystem() = default;
@@ -156,6 +165,8 @@ class FileSystem {
   // What is in a directory, sorted by name, without "." and "..".
   virtual Result<std::vector<DirEntry>> List(const std::string& dir) = 0;
   virtual Result<bool> Exists(const std::string& path) = 0;
+  // Of a file; kNotFound if there is none.
+  virtual Result<FileStamp> Stamp(const std::string& path) = 0;
   // Makes creations, renames and removals in `dir` durable.
   virtual Status SyncDir(const std::string& dir) = 0;
   // Creates the file if need be; it stays when the lock goes. kBusy, at once,

@@ -240,6 +240,16 @@ TEST_P(FileSystemTest, KnowsWhatExists) {
   EXPECT_FALSE(Must(fs_->Exists(P("a/c"))));
 }
 
+TEST_P(FileSystemTest, AStampTellsVersionsOfAFileApart) {
+  Put("a", "one");
+  const FileStamp first = Must(fs_->Stamp(P("a")));
+  EXPECT_EQ(first.size, 3U);
+  EXPECT_EQ(Must(fs_->Stamp(P("a"))), first);
+  Put("a", "longer");
+  EXPECT_EQ(Must(fs_->Stamp(P("a"))).size, 6U);
+  EXPECT_FAILS(fs_->Stamp(P("none")), kNotFound, P("none"));
+}
+
 TEST_P(FileSystemTest, SyncsDirectoriesOnly) {
   Put("a", "");
   EXPECT_OK(fs_->SyncDir(root_));

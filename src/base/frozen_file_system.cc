@@ -173,6 +173,16 @@ Result<bool> FrozenFileSystem::Exists(const std::string& path) {
   return ExistsBelow(path);
 }
 
+Result<FileStamp> FrozenFileSystem::Stamp(const std::string& path) {
+  const auto known = changed_.find(path);
+  if (known != changed_.end()) {
+    const Changed& changed = *known->second;
+    return FileStamp{changed.copy ? changed.copy->size() : changed.size, 0};
+  }
+  if (removed_.contains(path)) return FileError("look at", path, ENOENT);
+  return real_.Stamp(path);
+}
+
 Status FrozenFileSystem::SyncDir(const std::string& /*dir*/) { return {}; }
 
 Result<std::unique_ptr<FileLock>> FrozenFileSystem::Lock(

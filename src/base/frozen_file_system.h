@@ -37,6 +37,7 @@ class FrozenFileSystem final : public FileSystem {
   Status MakeDir(const std::string& path) override;
   Result<std::vector<DirEntry>> List(const std::string& dir) override;
   Result<bool> Exists(const std::string& path) override;
+  Result<FileStamp> Stamp(const std::string& path) override;
   Status SyncDir(const std::string& dir) override;
   // Of the view: whoever wants the real one takes that first.
   Result<std::unique_ptr<FileLock>> Lock(const std::string& path) override;

@@ -1,6 +1,9 @@
 #include "base/heap.h"
 
 #include <malloc.h>
+#include <unistd.h>
+
+#include <fstream>
 
 namespace nephila {
 
@@ -12,6 +15,14 @@ void KeepHeapFlat() {
   mallopt(M_TRIM_THRESHOLD, kMappedFrom);
   mallopt(M_ARENA_MAX, kHeaps);
 #endif
+}
+
+uint64_t ResidentBytes() {
+  std::ifstream file("/proc/self/statm");
+  uint64_t all = 0;
+  uint64_t resident = 0;
+  if (!(file >> all >> resident)) return 0;
+  return resident * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
 }  // namespace nephila

@@ -65,7 +65,7 @@ struct Logger::Impl {
   const bool fd_owned;
   LogCapture* const capture;
   const Clock& clock;
-  const LogLevel level;
+  std::atomic<LogLevel> level;
   std::atomic<uint64_t> lost_lines{0};
 
   Mutex mutex;
@@ -121,6 +121,8 @@ Logger Logger::ToMemory(LogCapture& capture, const Clock& clock,
   return Logger(
       std::make_unique<Impl>(-1, /*owned=*/false, &capture, clock, level));
 }
+
+void Logger::SetLevel(LogLevel level) { impl_->level = level; }
 
 uint64_t Logger::lost_lines() const { return impl_->lost_lines; }
 

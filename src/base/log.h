@@ -77,6 +77,8 @@ class Logger {
     Log(LogLevel::kError, format, fmt::make_format_args(args...));
   }
 
+  // From now on, by any thread.
+  void SetLevel(LogLevel level);
   uint64_t lost_lines() const;
 
  private:

@@ -251,6 +251,16 @@ Result<bool> MemoryFileSystem::Exists(const std::string& path) {
   return Unexpected(place.error());
 }
 
+Result<FileStamp> MemoryFileSystem::Stamp(const std::string& path) {
+  const MutexLock lock(mutex_);
+  NEPHILA_TRY(const MemoryPlace place, tree_.Resolve("look at", path));
+  if (place.entry == nullptr || place.entry->file == nullptr) {
+    return FileError("look at", path, ENOENT);
+  }
+  const MemoryInode& file = *place.entry->file;
+  return FileStamp{file.now().size(), file.changed};
+}
+
 Status MemoryFileSystem::SyncDir(const std::string& dir) {
   const MutexLock lock(mutex_);
   const std::optional<int> error = TakeSyncFailure();
@@ -355,6 +365,7 @@ uint64_t MemoryFileSystem::FreeSectors() const {
 void MemoryFileSystem::Apply(MemoryInode& inode, MemoryChange change) {
   used_sectors_ -= inode.now().used_sectors();
   inode.Apply(std::move(change));
+  inode.changed = ++changes_;
   used_sectors_ += inode.now().used_sectors();
 }
 

@@ -42,6 +42,7 @@ class MemoryFileSystem final : public FileSystem {
   Status MakeDir(const std::string& path) override;
   Result<std::vector<DirEntry>> List(const std::string& dir) override;
   Result<bool> Exists(const std::string& path) override;
+  Result<FileStamp> Stamp(const std::string& path) override;
   // Also keeps what a rename into or out of `dir` depends on elsewhere.
   Status SyncDir(const std::string& dir) override;
   Result<std::unique_ptr<FileLock>> Lock(const std::string& path) override;
@@ -90,6 +91,7 @@ class MemoryFileSystem final : public FileSystem {
   uint64_t used_sectors_ NEPHILA_GUARDED_BY(mutex_) = 0;
   std::optional<int> sync_errno_ NEPHILA_GUARDED_BY(mutex_);
   MemoryTree tree_ NEPHILA_GUARDED_BY(mutex_);
+  int64_t changes_ NEPHILA_GUARDED_BY(mutex_) = 0;  // of all files
 };
 
 }  // namespace nephila

@@ -42,6 +42,7 @@ class MemoryInode {
   bool named = true;   // in some directory, as of now
   uint64_t users = 0;  // open Files
   bool locked = false;
+  int64_t changed = 0;  // by which change of the file system, last
 
  private:
   // Version v is the state after v of the pending changes.

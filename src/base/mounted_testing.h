@@ -48,6 +48,9 @@ class MountedFileSystem final : public FileSystem {
   Result<bool> Exists(const std::string& path) override {
     return Of(path).Exists(path);
   }
+  Result<FileStamp> Stamp(const std::string& path) override {
+    return Of(path).Stamp(path);
+  }
   Status SyncDir(const std::string& dir) override {
     return Of(dir).SyncDir(dir);
   }

@@ -277,6 +277,17 @@ class RealFileSystem final : public FileSystem {
     return FileError("look for", path, errno);
   }
 
+  Result<FileStamp> Stamp(const std::string& path) override {
+    struct stat info;
+    if (::stat(path.c_str(), &info) != 0) {
+      return FileError("look at", path, errno);
+    }
+    constexpr int64_t kNanoseconds = 1'000'000'000;
+    return FileStamp{
+        static_cast<uint64_t>(info.st_size),
+        int64_t{info.st_mtim.tv_sec} * kNanoseconds + info.st_mtim.tv_nsec};
+  }
+
   Status SyncDir(const std::string& dir) override {
     NEPHILA_TRY(const Descriptor fd,
                 OpenDescriptor("sync directory", dir, O_RDONLY | O_DIRECTORY));

@@ -1,5 +1,7 @@
 #include "base/workers.h"
 
+#include <pthread.h>
+
 #include <cstddef>
 #include <utility>
 
@@ -7,7 +9,12 @@ namespace nephila {
 
 Workers::Workers(int threads) {
   threads_.reserve(static_cast<size_t>(threads));
-  for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { Run(); });
+  for (int i = 0; i < threads; ++i) {
+    threads_.emplace_back([this] {
+      pthread_setname_np(pthread_self(), "merge");
+      Run();
+    });
+  }
 }
 
 Workers::~Workers() {

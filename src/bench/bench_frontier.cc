@@ -1,11 +1,13 @@
 #include "bench/bench_frontier.h"
 
+#include <fcntl.h>
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
 #include <deque>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <ostream>
@@ -24,6 +26,7 @@
 #include "config/settings.h"
 #include "crawl/frontier.h"
 #include "crawl/memory_plan.h"
+#include "net/descriptor.h"
 #include "robots/rules.h"
 #include "url/public_suffix.h"
 
@@ -41,6 +44,7 @@ constexpr size_t kWanted = 10'000;
 constexpr uint64_t kMostFinished = 64;
 constexpr uint64_t kLines = 20;
 constexpr milliseconds kPassPoll{1};
+constexpr double kReopenLimitS = 600;
 
 // What had happened at a moment.
 struct Mark {
@@ -72,6 +76,22 @@ uint64_t FolderBytes(const std::string& folder) {
     if (!gone) bytes += size;
   }
   return bytes;
+}
+
+// How long a restart takes.
+struct Reopened {
+  double open_s = 0;
+  double first_visit_s = 0;  // with that
+};
+
+// Out of the page cache.
+void ForgetFiles(const std::string& folder) {
+  std::error_code error;
+  for (std::filesystem::recursive_directory_iterator it(folder, error), end;
+       !error && it != end; it.increment(error)) {
+    const net::Descriptor file(open(it->path().c_str(), O_RDONLY | O_CLOEXEC));
+    if (file.get() >= 0) posix_fadvise(file.get(), 0, 0, POSIX_FADV_DONTNEED);
+  }
 }
 
 config::Settings SettingsFor(const BenchFrontierOptions& options) {
@@ -127,18 +147,53 @@ class GrowingFrontier {
     return marks;
   }
 
+  // As a new process does it: from the last checkpoint, and past the page
+  // cache, up to the first page that may be asked for.
+  Result<Reopened> Reopen() {
+    NEPHILA_RETURN_IF_ERROR(Checkpoint());
+    frontier_.reset();
+    pages_.clear();
+    robots_.clear();
+    ForgetFiles(folder_);
+    const MonoTime begin = clock_.Now();
+    NEPHILA_TRY(frontier_, crawl::Frontier::Open(Parts(), manifest_));
+    Reopened reopened;
+    reopened.open_s = Seconds(clock_.Now() - begin);
+    frontier_->Want(kWanted);
+    while (pages_.empty() && Seconds(clock_.Now() - begin) < kReopenLimitS) {
+      NEPHILA_TRY(const bool moved, frontier_->Step(Receive()));
+      while (!robots_.empty()) {
+        FinishRobots(*robots_.front());
+        robots_.pop_front();
+      }
+      if (moved) continue;
+      NEPHILA_RETURN_IF_ERROR(frontier_->RunDry());
+      std::this_thread::sleep_for(kPassPoll);
+    }
+    reopened.first_visit_s = Seconds(clock_.Now() - begin);
+    return reopened;
+  }
+
   const config::Settings& settings() const { return settings_; }
-  const crawl::Frontier& frontier() const { return *frontier_; }
 
  private:
+  crawl::Frontier::Parts Parts() {
+    return {fs_, clock_, workers_, settings_, suffixes_, folder_, kSeed};
+  }
+
+  std::function<void(crawl::VisitPtr)> Receive() {
+    return [this](crawl::VisitPtr visit) {
+      (visit->kind == item::FetchKind::kRobots ? robots_ : pages_)
+          .push_back(std::move(visit));
+    };
+  }
+
   Status Begin() {
     for (const char* stage :
          {"/seen", "/reputation", "/budget", "/robots", "/ready"}) {
       NEPHILA_RETURN_IF_ERROR(EnsureDir(fs_, folder_ + stage));
     }
-    const crawl::Frontier::Parts parts = {
-        fs_, clock_, workers_, settings_, suffixes_, folder_, kSeed};
-    NEPHILA_TRY(frontier_, crawl::Frontier::Create(parts));
+    NEPHILA_TRY(frontier_, crawl::Frontier::Create(Parts()));
     began_ = clock_.Now();
     next_checkpoint_ = began_ + options_.checkpoint_interval;
     const uint64_t seeds = std::min(kSeedPages, options_.web.domains);
@@ -167,11 +222,7 @@ class GrowingFrontier {
 
   // As Crawl::Turn has it.
   Status Turn() {
-    NEPHILA_TRY(const bool moved,
-                frontier_->Step([this](crawl::VisitPtr visit) {
-                  (visit->kind == item::FetchKind::kRobots ? robots_ : pages_)
-                      .push_back(std::move(visit));
-                }));
+    NEPHILA_TRY(const bool moved, frontier_->Step(Receive()));
     NEPHILA_TRY(const bool finished, FinishVisits());
     if (!moved && !finished) {
       NEPHILA_TRY(const bool will_come, frontier_->RunDry());
@@ -242,8 +293,7 @@ class GrowingFrontier {
 
   Status Checkpoint() {
     const MonoTime before = clock_.Now();
-    NEPHILA_TRY(const crawl::ManifestParts manifest,
-                frontier_->BeginCheckpoint());
+    NEPHILA_TRY(manifest_, frontier_->BeginCheckpoint());
     NEPHILA_RETURN_IF_ERROR(frontier_->FinishCheckpoint());
     const MonoTime after = clock_.Now();
     checkpoint_s_ += std::chrono::duration<double>(after - before).count();
@@ -290,6 +340,7 @@ class GrowingFrontier {
   Workers workers_;
   FrontierWeb web_;
   std::unique_ptr<crawl::Frontier> frontier_;
+  crawl::ManifestParts manifest_;      // the last
   std::deque<crawl::VisitPtr> pages_;  // given out
   std::deque<crawl::VisitPtr> robots_;
   uint64_t entries_ = 0;
@@ -362,11 +413,14 @@ void PrintEnd(const nlohmann::ordered_json& line, std::ostream& out) {
       "last fifth: {:.0f} links/s, {:.0f} visits/s\n"
       "resident at most {:.1f} MB ({:.1f} MB before the frontier was made); "
       "--memory {:.1f} MB, of which the frontier's stages may have {:.1f} "
-      "MB\n",
+      "MB\n"
+      "opened again in {:.2f} s; the first page may be asked for after {:.2f} "
+      "s\n",
       line["last_fifth_links_per_s"].get<double>(),
       line["last_fifth_visits_per_s"].get<double>(),
       Mega(line["peak_resident_bytes"]), Mega(line["resident_before_bytes"]),
-      Mega(line["memory_bytes"]), Mega(line["planned_bytes"]));
+      Mega(line["memory_bytes"]), Mega(line["planned_bytes"]),
+      line["reopen_s"].get<double>(), line["first_visit_s"].get<double>());
 }
 
 }  // namespace
@@ -400,6 +454,9 @@ Status RunBenchFrontier(const BenchFrontierOptions& options,
     end["resident_before_bytes"] = before;
     end["memory_bytes"] = options.memory_bytes;
     end["planned_bytes"] = PlannedBytes(crawl.settings());
+    NEPHILA_TRY(const Reopened reopened, crawl.Reopen());
+    end["reopen_s"] = reopened.open_s;
+    end["first_visit_s"] = reopened.first_visit_s;
     end["bench"] = "frontier-end";
     if (options.json) {
       out << end.dump() << '\n';

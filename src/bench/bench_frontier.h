@@ -33,7 +33,7 @@ struct BenchFrontierOptions {
 // stages of the frontier and what it leaves for the program itself; bytes on
 // disk; CPU time a link of the frontier's thread (the web's own apart) and of
 // the merge threads; how long the frontier stood still for checkpoints, and had
-// nothing to do.
+// nothing to do. At the end it is opened again, as after a crash.
 Status RunBenchFrontier(const BenchFrontierOptions& options, std::ostream& out);
 
 }  // namespace nephila::bench

@@ -44,6 +44,9 @@ class CachedFileSystem final : public FileSystem {
   Result<bool> Exists(const std::string& path) override {
     return base_->Exists(path);
   }
+  Result<FileStamp> Stamp(const std::string& path) override {
+    return base_->Stamp(path);
+  }
   Status SyncDir(const std::string& dir) override {
     return base_->SyncDir(dir);
   }

@@ -1,5 +1,6 @@
 // The program `nephila-bench`: its verbs and their options, one a function.
 
+#include <chrono>
 #include <iostream>
 #include <string>
 #include <string_view>
@@ -8,6 +9,7 @@
 #include "bench/bench_budget.h"
 #include "bench/bench_charset.h"
 #include "bench/bench_coding.h"
+#include "bench/bench_crawl.h"
 #include "bench/bench_dns.h"
 #include "bench/bench_drum.h"
 #include "bench/bench_fetch.h"
@@ -47,6 +49,7 @@ class NephilaBench : public cli::Program {
     AddFetch();
     AddSim();
     AddDns();
+    AddCrawl();
   }
 
  private:
@@ -418,6 +421,54 @@ class NephilaBench : public cli::Program {
     return RunBenchFrontier(options, std::cout);
   }
 
+  void AddCrawl() {
+    CLI::App* sub = AddVerb(
+        "crawl", "Whole crawlers on the same site, or a broad crawl of ours",
+        [this](const cli::Setup&) {
+          BenchCrawlOptions& options = bench_crawl_options_;
+          options.limit = std::chrono::seconds(crawl_limit_s_);
+          options.broad_options.time = std::chrono::seconds(broad_time_s_);
+          return RunBenchCrawl(options, std::cout);
+        });
+    BenchCrawlOptions& options = bench_crawl_options_;
+    sub->add_option("--pages", options.pages, "Of the site on nginx")
+        ->check(CLI::Range(uint64_t{10}, uint64_t{10'000'000}))
+        ->capture_default_str();
+    sub->add_flag("--https", options.https, "The site by HTTPS");
+    sub->add_option("--crawlers", options.crawlers,
+                    "Some of nephila, wget, wget-warc, wget2, httrack, scrapy")
+        ->delimiter(',');
+    sub->add_option("--rounds", options.rounds,
+                    "So often, the best by the clock counts")
+        ->check(CLI::Range(1, 100))
+        ->capture_default_str();
+    sub->add_option("--limit", crawl_limit_s_, "Of one crawler")
+        ->type_name("SECONDS")
+        ->capture_default_str();
+    sub->add_flag("--broad", options.broad,
+                  "A broad crawl of the simulated web, by nephila alone");
+    sub->add_option("--hosts", options.broad_options.hosts, "Of that web")
+        ->capture_default_str();
+    sub->add_option("--addresses", options.broad_options.addresses,
+                    "That its hosts are on")
+        ->capture_default_str();
+    sub->add_option("--time", broad_time_s_, "Of the broad crawl")
+        ->type_name("SECONDS")
+        ->check(CLI::Range(10, 86'400))
+        ->capture_default_str();
+    sub->add_option("--memory", options.broad_options.memory, "crawl.memory")
+        ->type_name("SIZE")
+        ->capture_default_str();
+    sub->add_option("--with", options.settings,
+                    "A setting of nephila's crawl; may be repeated")
+        ->type_name("KEY=VALUE")
+        ->allow_extra_args(false);
+    sub->add_option("--dir", options.directory,
+                    "Where to work, in a folder that is removed at the end")
+        ->type_name("DIR");
+    sub->add_flag("--json", options.json, "A line of JSON for each result");
+  }
+
   void AddStore() {
     CLI::App* sub = AddVerb(
         "store", "Cost of the archive per page", [this](const cli::Setup&) {
@@ -467,6 +518,9 @@ class NephilaBench : public cli::Program {
   BenchDrumOptions bench_drum_options_;
   BenchBudgetOptions bench_budget_options_;
   BenchSpamOptions bench_spam_options_;
+  BenchCrawlOptions bench_crawl_options_;
+  int64_t crawl_limit_s_ = 600;
+  int64_t broad_time_s_ = 600;
   BenchFrontierOptions bench_frontier_options_;
   BenchPolitenessOptions bench_politeness_options_;
   BenchQueueOptions bench_queue_options_;

@@ -42,7 +42,6 @@ ProcessIo ReadProcessIo() {
   return io;
 }
 
-uint64_t ResidentBytes() { return ProcBytes("/proc/self/status", "VmRSS:"); }
 uint64_t PeakResidentBytes() {
   return ProcBytes("/proc/self/status", "VmHWM:");
 }

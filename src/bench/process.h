@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "base/heap.h"
+
 namespace nephila::bench {
 
 struct ProcessIo {
@@ -12,8 +14,8 @@ struct ProcessIo {
 // From and to disk, page faults included.
 ProcessIo ReadProcessIo();
 
-// Memory that is resident now, and at most since ResetPeak.
-uint64_t ResidentBytes();
+// Memory that was resident at most since ResetPeak; base/heap.h has what is
+// resident now.
 uint64_t PeakResidentBytes();
 // Gives freed memory back first. Where the kernel does not let us reset, the
 // peak is that of the whole life of the process.

@@ -99,7 +99,7 @@ class Budgeted final : public CrawlFrontier {
     budget_options.may_leave = [this] { return fresh_links_->AreIn(); };
     NEPHILA_TRY(budget_, budget::Budget::Create(context, dir + "/budget",
                                                 budget_options));
-    fresh_links_.emplace(*seen_, *reputation_, *budget_);
+    fresh_links_.emplace(*seen_, /*caps=*/nullptr, *reputation_, *budget_);
     return {};
   }
 

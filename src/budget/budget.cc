@@ -17,28 +17,7 @@ namespace {
 using item::Admission;
 using std::chrono::nanoseconds;
 
-constexpr uint8_t kCommitVersion = 1;
 constexpr std::string_view kStage = "budget";
-
-// Numbers in the QueueSet.
-uint64_t NumberedQueue(uint64_t number) { return number * 2; }
-uint64_t FailedQueue(uint64_t version) { return version * 2 + 1; }
-bool IsFailedQueue(uint64_t queue) { return queue % 2 == 1; }
-
-// A record of a queue: the budget, then the URL's record.
-std::string QueueRecord(uint64_t budget, std::string_view record) {
-  std::string bytes;
-  ByteWriter writer(bytes);
-  writer.Varint(budget);
-  writer.Raw(record);
-  return bytes;
-}
-
-BudgetedUrl ReadQueueRecord(std::string_view bytes) {
-  ByteReader reader(bytes);
-  const auto budget = reader.Varint();
-  return {bytes.substr(reader.position()), budget.has_value() ? *budget : 0};
-}
 
 std::string DrumDir(const std::string& dir) { return dir + "/domains"; }
 std::string QueueDir(const std::string& dir) { return dir + "/queues"; }

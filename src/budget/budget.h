@@ -34,6 +34,7 @@
 #include "base/metrics.h"
 #include "base/result.h"
 #include "budget/assignment.h"
+#include "budget/queue_record.h"
 #include "budget/rounds.h"
 #include "config/settings.h"
 #include "disk_queue/queue_set.h"
@@ -64,10 +65,6 @@ struct BudgetOptions {
   std::function<Result<bool>()> may_leave = nullptr;
 };
 
-struct BudgetedUrl {
-  std::string_view record;  // encoded, as it came
-  uint64_t budget = 0;      // B_x when its queue was chosen
-};
 using BudgetSink = std::function<void(const BudgetedUrl& url)>;
 
 struct BudgetStats {

@@ -24,8 +24,7 @@ constexpr int kOffsetBits = 40;
 constexpr uint64_t kPageSalt = 0xBB67AE8584CAA73B;
 
 std::string LogPath(const std::string& dir, size_t stream) {
-  return dir + "/crawl" +
-         (stream == 0 ? std::string() : "-" + std::to_string(stream)) + ".log";
+  return dir + "/" + crawl::LogName(stream);
 }
 
 store::Position BeginOf(const job::ArchivePlace& place) {
@@ -39,7 +38,7 @@ bool IsRedirect(const store::Unit& unit) { return unit.status / 100 == 3; }
 ArchiveCheck::ArchiveCheck(const Parts& parts, Findings* findings)
     : parts_(parts),
       findings_(*findings),
-      pages_(parts.fs, parts.scratch, parts.memory_bytes) {}
+      pages_(parts.fs, parts.scratch, "nephila-sort", parts.memory_bytes) {}
 
 void ArchiveCheck::Run() {
   ListStreams();

@@ -7,7 +7,7 @@
 // and no robots.txt; two redirects of one URL, attempt and hop path.
 //   In: the archive's folder, the journal's facts.   Out: damages and counts.
 //   Threads: one.   Memory: `memory_bytes`, then scratch files of 16 bytes a
-//   page (pair_sorter.h); that of VerifyArchive for one file.
+//   page (base/pair_sorter.h); that of VerifyArchive for one file.
 //   Cost: archives are read three times (records, index, units).
 #pragma once
 
@@ -18,10 +18,10 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/pair_sorter.h"
 #include "check/findings.h"
 #include "check/journal_check.h"
 #include "check/log_check.h"
-#include "check/pair_sorter.h"
 #include "config/settings.h"
 #include "store/archive_units.h"
 #include "store/store.h"

@@ -17,6 +17,7 @@
 #include "check/stages_check.h"
 #include "crawl/archive_folders.h"
 #include "crawl/frontier.h"
+#include "job/history.h"
 #include "job/job_folder.h"
 #include "job/manifest.h"
 #include "job/quarantine.h"
@@ -31,6 +32,13 @@ constexpr std::string_view kManifestPrefix = "manifest-";
 constexpr std::string_view kReserve = "reserve";
 constexpr size_t kMostStatusBytes = 64;
 constexpr int kMostDepth = 8;
+
+// Beside the state of the crawl: what people say to it and read of it.
+bool IsOfPeople(std::string_view name) {
+  return name == job::kControlName || name == job::kLogName ||
+         name == job::kSettingsName || name == job::kHistoryName ||
+         name == job::kCommandsName;
+}
 
 class JobCheck {
  public:
@@ -51,6 +59,7 @@ class JobCheck {
     NEPHILA_TRY(const bool go_on, CheckJobFile());
     if (!go_on) return findings_.Take();
     CheckManifests();
+    CheckHistory();
     CheckRest();
     CheckStrays();
     return findings_.Take();
@@ -97,6 +106,7 @@ class JobCheck {
   Result<bool> CheckJobFile() {
     const std::string path = Path(job::kJobFileName);
     files_.insert(path);
+    files_.insert(Path("report.html"));
     auto file = job::JobFolder::Read(fs_, options_.dir);
     if (!file.has_value()) {
       if (file.error().code == ErrorCode::kUnsupported) {
@@ -110,6 +120,7 @@ class JobCheck {
     NEPHILA_RETURN_IF_ERROR(CheckFixed(file_, options_.settings, options_.dir));
     CheckSuffixList();
     CheckQuarantine();
+    files_.insert(Path(job::kBlockedFile));
     for (const std::string_view name :
          {job::kJournalDir, job::kManifestsDir, job::kSeenDir,
           job::kReputationDir, job::kBudgetDir, job::kRobotsDir, job::kReadyDir,
@@ -135,6 +146,49 @@ class JobCheck {
     if (!sound.has_value()) {
       findings_.Report(path, std::nullopt, sound.error().message);
     }
+  }
+
+  // Below what a manifest has seen, all of it is records; behind, a crash may
+  // have torn it.
+  void CheckHistory() {
+    const std::string path = Path(job::kHistoryName);
+    files_.insert(path);
+    std::optional<job::HistoryMark> mark;
+    if (manifests_.newest) {
+      const auto part = manifests_.newest->parts.find("history");
+      if (part != manifests_.newest->parts.end()) {
+        mark = job::ReadHistoryMark(part->second);
+      }
+    }
+    auto reader = job::HistoryReader::Open(fs_, options_.dir, file_.key_seed);
+    if (!reader.has_value()) {
+      if (reader.error().code != ErrorCode::kNotFound ||
+          (mark && mark->bytes > 0)) {
+        findings_.Report(path, std::nullopt, reader.error().message);
+      }
+      findings_.EndPart("history", "none");
+      return;
+    }
+    job::HistoryRecord record;
+    uint64_t records = 0;
+    while (reader->Next(&record)) ++records;
+    for (const uint64_t offset : reader->damaged()) {
+      findings_.Report(path, offset, "no record of the history is here");
+    }
+    const bool is_same = mark && mark->rewrites == reader->rewrites();
+    if (is_same && reader->end() < mark->bytes) {
+      findings_.Report(
+          path, reader->end(),
+          fmt::format("the last record ends here, and a checkpoint has seen "
+                      "{} bytes",
+                      mark->bytes));
+    } else if (reader->torn_bytes() > 0) {
+      findings_.Note(path, reader->end(),
+                     "no whole record: a crash left it, the next start cuts "
+                     "it");
+    }
+    findings_.EndPart("history", fmt::format("{} records of {} runs", records,
+                                             records == 0 ? 0 : record.run));
   }
 
   void CheckSuffixList() {
@@ -311,6 +365,7 @@ class JobCheck {
         continue;
       }
       if (files_.contains(path) || entry.name == kReserve) continue;
+      if (depth == 0 && IsOfPeople(entry.name)) continue;
       // Without a manifest that can be read nothing names the stores.
       if (!is_readable_) continue;
       ++*strays;

@@ -26,6 +26,7 @@ struct StageFolders {
 const std::vector<StageFolders>& Folders() {
   static const std::vector<StageFolders> kFolders = {
       {"seen", {"seen"}, {}},
+      {"caps", {"caps/hosts", "caps/domains"}, {}},
       {"reputation", {"reputation"}, {}},
       {"budget", {"budget/domains"}, {"budget/queues"}},
       {"robots", {"robots/cache"}, {"robots/queues"}},
@@ -38,6 +39,13 @@ bool HasBudgets(const job::Manifest& manifest) {
   return manifest.parts.contains("reputation");
 }
 
+// Whether a crawl has that stage.
+bool Has(const job::Manifest& manifest, std::string_view stage) {
+  if (stage == "caps") return manifest.parts.contains(stage);
+  const bool with_budgets = stage == "reputation" || stage == "budget";
+  return !with_budgets || HasBudgets(manifest);
+}
+
 }  // namespace
 
 StagesCheck::StagesCheck(Parts parts, Findings* findings)
@@ -48,9 +56,7 @@ void StagesCheck::Check(const job::Manifest& manifest,
   held_.clear();
   const uint64_t before = findings_.damages();
   for (const StageFolders& stage : Folders()) {
-    const bool with_budgets =
-        stage.name == "reputation" || stage.name == "budget";
-    if (with_budgets && !HasBudgets(manifest)) continue;
+    if (!Has(manifest, stage.name)) continue;
     CheckStage(manifest, manifest_path, stage.name);
   }
   // Counts of stores that are damaged say nothing.
@@ -193,6 +199,9 @@ std::map<std::string, int64_t, std::less<>> StagesCheck::CountHeld(
     return held == held_.end() ? Held() : held->second;
   };
   set("seen", of("seen").results + frontier.seen().stats().waiting);
+  if (frontier.caps() != nullptr) {
+    set("caps", of("caps").results + frontier.caps()->stats().waiting);
+  }
   if (frontier.reputation() != nullptr) {
     set("reputation",
         of("reputation").results + frontier.reputation()->stats().waiting);
@@ -230,10 +239,13 @@ void StagesCheck::CheckAccounts(const crawl::Frontier& frontier,
     std::string_view to;
   };
   // What leaves one stage enters the next.
-  for (const Step& step : std::array<Step, 4>{{{"scope", "seen"},
-                                               {"seen", "budget"},
-                                               {"robots", "politeness"},
-                                               {"fetch", "store"}}}) {
+  const bool has_caps = frontier.caps() != nullptr;
+  for (const Step& step :
+       std::array<Step, 5>{{{"scope", "seen"},
+                            {"seen", has_caps ? "caps" : "budget"},
+                            {has_caps ? "caps" : "seen", "budget"},
+                            {"robots", "politeness"},
+                            {"fetch", "store"}}}) {
     if (totals[step.from].out == totals[step.to].in) continue;
     findings_.Report(path, std::nullopt,
                      fmt::format("{} left stage {}, and {} came to {}",

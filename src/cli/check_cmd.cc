@@ -13,8 +13,8 @@
 #include "check/job_check.h"
 #include "check/politeness_rules.h"
 #include "cli/file_limit.h"
+#include "cli/job_setup.h"
 #include "cli/temporary_folder.h"
-#include "job/job_folder.h"
 #include "sim/politeness_check.h"
 
 namespace nephila::cli {
@@ -173,17 +173,7 @@ Status CheckTheLog(const Setup& setup, const CheckCmdOptions& options,
 }  // namespace
 
 Status PrepareCheck(const CheckCmdOptions& options, SetupOptions* setup) {
-  setup->profile = config::Profile::kSite;
-  if (options.job.empty()) return {};
-  const auto fs = MakeRealFileSystem();
-  // One that is damaged is for the check to name.
-  auto file = job::JobFolder::Read(*fs, options.job);
-  if (!file.has_value()) return {};
-  setup->profile = file->profile;
-  setup->adjust = [job = *std::move(file)](config::Settings* settings) {
-    ApplyFixed(job, settings);
-  };
-  return {};
+  return PrepareForJob(options.job, setup);
 }
 
 Status RunCheck(const Setup& setup, const CheckCmdOptions& options,

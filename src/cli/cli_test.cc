@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "base/source_path_testing.h"
 #include "config/reference.h"
 
 namespace nephila::cli {
@@ -98,8 +99,7 @@ std::vector<nlohmann::json> JsonLines(const std::string& text) {
 }
 
 TEST(CliWarc, ListsChecksAndFailsByExitStatus) {
-  std::string sample =
-      NEPHILA_SOURCE_DIR "/testdata/warc/warcio/example.warc.gz";
+  std::string sample = SourcePath("testdata/warc/warcio/example.warc.gz");
   Finished run = Nephila({"warc", "ls", "--json", sample});
   ASSERT_EQ(run.status, 0) << run.err;
   EXPECT_EQ(JsonLines(run.out).size(), 6u);
@@ -110,9 +110,12 @@ TEST(CliWarc, ListsChecksAndFailsByExitStatus) {
   std::string torn = TempFile("torn.warc.gz");
   std::ofstream(torn, std::ios::binary) << Contents(sample).substr(0, 2'000);
   run = Nephila({"warc", "verify", torn});
-  EXPECT_EQ(run.status, 1);
+  EXPECT_EQ(run.status, 4);
   EXPECT_NE(run.out.find("torn"), std::string::npos);
   std::remove(torn.c_str());
+  run = Nephila({"warc", "index", sample});
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_TRUE(run.out.starts_with("com,example)/ 2017")) << run.out;
   EXPECT_EQ(Nephila({"warc", "cat", sample}).status, 2);
   EXPECT_EQ(Nephila({"warc"}).status, 2);
   EXPECT_EQ(Nephila({"warc", "sl", sample}).status, 2);
@@ -307,14 +310,44 @@ TEST(CliSettings, TomlLoadsBack) {
   std::remove(file.c_str());
 }
 
-TEST(CliDemo, CrawlsAWebWithoutNetwork) {
+// The share in the last column of a line that begins so.
+double LastShare(const std::string& text, const std::string& begin) {
+  const size_t at = text.find(begin);
+  if (at == std::string::npos) return -1;
+  const std::string line = text.substr(at, text.find('\n', at) - at);
+  const size_t space = line.find_last_of(' ', line.size() - 3);
+  return std::strtod(line.c_str() + space, nullptr);
+}
+
+TEST(CliDemo, CrawlsAWebWithoutNetworkAndSaysWhatCameOfIt) {
   const std::string job = TempFile("demo");
-  Finished run = Nephila({"demo", "--time", "2s", "--job", job});
+  Finished run = Nephila({"demo", "--time", "4s", "--job", job + "/"});
+  ASSERT_EQ(run.status, 0) << run.err;
+  for (const char* part :
+       {"Crawled  ", "Refused  ", "Top domains by", "in-degree",
+        "spam: farms of links", "by the servers' own log",
+        " none of them early; ", "Memory   ", "archive/", "crawl.log",
+        "Look further:", "Crawl a site of yours:"}) {
+    EXPECT_NE(run.out.find(part), std::string::npos) << part << run.out;
+  }
+  std::istringstream lines(run.out);
+  for (std::string line; std::getline(lines, line);) {
+    // But for commands with the long names of tests.
+    if (line.find(job) == std::string::npos) {
+      EXPECT_LE(line.size(), 80U) << line;
+    }
+  }
+  // What budgets are for.
+  EXPECT_LT(LastShare(run.out, "  spam: "), 20) << run.out;
+  EXPECT_GT(LastShare(run.out, "  the rest of the web"), 50) << run.out;
+  // It is a job like any other, and its web is gone.
+  EXPECT_EQ(Nephila({"check", "--job", job}).status, 0);
+  EXPECT_TRUE(std::filesystem::exists(job + ".requests.log"));
+  run = Nephila({"demo", "--time", "1s", "--job", job});
+  EXPECT_EQ(run.status, 2);
+  EXPECT_NE(run.err.find("is there already"), std::string::npos) << run.err;
   std::filesystem::remove_all(job);
-  EXPECT_EQ(run.status, 0) << run.err;
-  EXPECT_NE(run.out.find("max-time: "), std::string::npos) << run.out;
-  EXPECT_NE(run.out.find("  politeness "), std::string::npos) << run.out;
-  EXPECT_NE(run.out.find("Look further"), std::string::npos) << run.out;
+  std::filesystem::remove(job + ".requests.log");
 }
 
 TEST(CliModel, PrintsThePapersFiguresBesideItsOwn) {

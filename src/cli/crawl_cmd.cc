@@ -16,17 +16,25 @@
 
 #include "base/ascii.h"
 #include "base/clock.h"
+#include "base/heap.h"
+#include "base/log.h"
 #include "base/real_file_system.h"
 #include "base/text.h"
 #include "cli/agent.h"
 #include "cli/file_limit.h"
 #include "cli/lines.h"
 #include "cli/progress.h"
+#include "cli/report_cmd.h"
+#include "cli/seed_watch.h"
+#include "config/table.h"
+#include "control/crawl_control.h"
 #include "crawl/crawl.h"
 #include "crawl/memory_plan.h"
 #include "crawl/real_web.h"
 #include "fetch/fetch_options.h"
+#include "job/commands.h"
 #include "job/job_folder.h"
+#include "job/kept_settings.h"
 #include "store/store.h"
 
 namespace nephila::cli {
@@ -77,8 +85,9 @@ class StopOnSignal {
   void (*before_term_)(int);
 };
 
-// As many transfers as memory and open files allow.
-void SizeTransfers(config::Settings* settings, std::ostream& err) {
+// As many transfers as memory and open files allow; returns how many the latter
+// do.
+size_t SizeTransfers(config::Settings* settings, std::ostream& err) {
   const size_t wanted = crawl::PlanMemory(*settings).transfers;
   const size_t files = RaiseFileLimit();
   const size_t most = files > 2 * kOtherFiles ? files - kOtherFiles : 16;
@@ -89,10 +98,18 @@ void SizeTransfers(config::Settings* settings, std::ostream& err) {
         most, wanted, files);
   }
   settings->crawl.max_transfers = static_cast<int64_t>(std::min(wanted, most));
+  return most;
 }
 
 // A line of a file that is no URL is said and left out: files are long, and
 // come from elsewhere.
+// Whether the scope takes it though it is a seed; else it is said and left out.
+bool IsTaken(std::string_view url, crawl::Crawl* crawl, std::ostream& err) {
+  const auto why = crawl->RefusesSeed(url);
+  if (why) err << "nephila: " << *why << "; left out\n";
+  return !why;
+}
+
 Status AddSeedLines(std::istream& in, const std::string& name,
                     crawl::Crawl* crawl, std::ostream& err, size_t* count) {
   Status added;
@@ -101,6 +118,7 @@ Status AddSeedLines(std::istream& in, const std::string& name,
     ++number;
     const std::string_view url = TrimSpaces(line);
     if (!added.has_value() || url.empty() || url.starts_with('#')) return;
+    if (!IsTaken(url, crawl, err)) return;
     Status one = crawl->AddSeed(url);
     if (one.has_value()) {
       ++*count;
@@ -118,12 +136,16 @@ Status AddSeedLines(std::istream& in, const std::string& name,
 
 Status AddSeeds(const CrawlCmdOptions& options, std::istream& in,
                 crawl::Crawl* crawl, std::ostream& err, bool is_new) {
-  size_t count = options.seeds.size() + options.sitemaps.size();
+  size_t count = 0;
   for (const std::string& url : options.seeds) {
+    if (!IsTaken(url, crawl, err)) continue;
     NEPHILA_RETURN_IF_ERROR(crawl->AddSeed(url));
+    ++count;
   }
   for (const std::string& url : options.sitemaps) {
+    if (!IsTaken(url, crawl, err)) continue;
     NEPHILA_RETURN_IF_ERROR(crawl->AddSeed(url, /*is_sitemap=*/true));
+    ++count;
   }
   for (const std::string& path : options.seed_files) {
     if (path == "-") {
@@ -171,33 +193,103 @@ Result<std::string> SuffixList(FileSystem& fs,
   return std::string(url::PublicSuffixList::BuiltInText());
 }
 
+// What differs from the defaults of a setting.
+void LogStart(const config::Settings& settings, const std::string& job,
+              Logger* log) {
+  log->Info("nephila {} starts: process {}, job {}", NEPHILA_VERSION, getpid(),
+            job);
+  for (const config::Row& row : config::AllRows()) {
+    const config::Value value = row.get(&settings);
+    if (value == row.default_value) continue;
+    log->Info("setting {} = {}", row.name, config::FormatValue(row, value));
+  }
+}
+
+void LogEnd(const Result<crawl::CrawlEnd>& end,
+            const crawl::CrawlStatus& status, Logger* log) {
+  if (!end.has_value()) {
+    log->Error("ends: {}", end.error().message);
+    return;
+  }
+  log->Info("ends: {}, {} pages, {} of this run", crawl::CrawlEndName(*end),
+            status.pages, status.pages - status.pages_before);
+}
+
+// What was asked of the next run, while none ran. A process that ends between
+// the two steps does it twice, which asks for nothing twice: what failed before
+// the first is not there for the second.
+Status TakeCommands(FileSystem& fs, const std::string& dir, crawl::Crawl* crawl,
+                    Logger* log) {
+  NEPHILA_TRY(const std::vector<std::string> commands,
+              job::ReadCommands(fs, dir));
+  if (commands.empty()) return {};
+  for (const std::string& command : commands) {
+    Status taken = crawl->Command(command);
+    if (taken.has_value()) {
+      log->Info("command: {}", command);
+    } else if (taken.error().code == ErrorCode::kInvalidArgument) {
+      log->Warn("refused: {}", taken.error().message);
+    } else {
+      return taken;
+    }
+  }
+  return job::RemoveCommands(fs, dir);
+}
+
+// A folder that can hold no socket (some network disks) is crawled all the
+// same.
+Result<std::unique_ptr<control::CrawlControl>> OpenControl(
+    const control::CrawlControl::Parts& parts, std::ostream& err) {
+  auto control = control::CrawlControl::Open(parts);
+  if (control.has_value() ||
+      control.error().code == ErrorCode::kInvalidArgument) {
+    return control;
+  }
+  parts.log.Warn("nobody can steer this crawl: {}", control.error().message);
+  err << "nephila: nobody can steer this crawl: "
+      << EscapeForTerminal(control.error().message) << '\n';
+  return std::unique_ptr<control::CrawlControl>();
+}
+
 }  // namespace
 
 Status PrepareCrawl(const CrawlCmdOptions& options, SetupOptions* setup) {
   setup->profile = Profile::kSite;
+  if (options.job.empty() && !options.dry_run) {
+    return Wrong("--job is required (see nephila --help)");
+  }
+  if (!options.tries.empty() && !options.dry_run) {
+    return Wrong("--try is for --dry-run (see nephila --help)");
+  }
   auto fs = MakeRealFileSystem();
-  NEPHILA_TRY(const job::JobState state, JobFolder::Look(*fs, options.job));
+  job::JobState state = job::JobState::kNone;
+  if (!options.job.empty()) {
+    NEPHILA_TRY(state, JobFolder::Look(*fs, options.job));
+  }
   if (state == job::JobState::kJob) {
     NEPHILA_TRY(job::JobFile file, JobFolder::Read(*fs, options.job));
+    NEPHILA_TRY(job::KeptSettings kept,
+                job::KeptSettings::Read(*fs, options.job));
     setup->profile = file.profile;
-    setup->adjust = [file = std::move(file)](config::Settings* settings) {
-      ApplyFixed(file, settings);
+    const bool own_profile = options.profile.empty();
+    setup->adjust = [file = std::move(file), kept = std::move(kept),
+                     own_profile](config::Settings* settings) {
+      if (own_profile) ApplyFixed(file, settings);
+      kept.Apply(settings);
     };
   }
   if (!options.profile.empty()) {
     NEPHILA_TRY(setup->profile, ProfileNamed(options.profile));
-    if (state == job::JobState::kJob) setup->adjust = nullptr;
   }
   return {};
 }
 
 Status RunCrawl(const Setup& setup, const CrawlCmdOptions& options,
                 std::istream& in, std::ostream& out, std::ostream& err) {
-  NEPHILA_RETURN_IF_ERROR(CheckAgent(setup.settings.agent));
   auto fs = MakeRealFileSystem();
   const RealClock clock;
   config::Settings settings = setup.settings;
-  SizeTransfers(&settings, err);
+  const size_t most_transfers = SizeTransfers(&settings, err);
   settings = crawl::WithPlan(crawl::PlanMemory(settings), settings);
 
   job::JobRequest request;
@@ -221,51 +313,68 @@ Status RunCrawl(const Setup& setup, const CrawlCmdOptions& options,
   NEPHILA_TRY(const url::PublicSuffixList suffixes,
               url::PublicSuffixList::Parse(folder->suffix_list()));
   NEPHILA_TRY(const auto web, crawl::RealWeb::Make(settings, suffixes, clock));
+  NEPHILA_TRY(Logger log, Logger::ToFile(folder->Path(job::kLogName), clock,
+                                         control::LevelOf(settings.log.level)));
+  LogStart(setup.settings, options.job, &log);
   crawl::Crawl::Parts parts{*fs, clock, *web, settings, suffixes, *folder};
+  parts.log = &log;
   parts.record_seed = RandomSeed();
   parts.archive_info = ArchiveInfo(setup.settings);
-  parts.on_quarantine = [&err](std::string_view url) {
-    err << "nephila: quarantined, as reading it ended the process twice: "
-        << EscapeForTerminal(url) << '\n';
+  Progress progress(options.quiet, err);
+  SeedWatch watch(settings,
+                  [&](const std::string& line) { progress.Say(line); });
+  parts.on_warning = [&progress, &log](std::string_view line) {
+    log.Warn("{}", line);
+    progress.Say(std::string(line));
+  };
+  parts.on_quarantine = [&progress, &log](std::string_view url) {
+    log.Warn("quarantined, as reading it ended the process twice: {}", url);
+    progress.Say("quarantined, as reading it ended the process twice: " +
+                 EscapeForTerminal(url));
+  };
+  parts.on_finished = [&](const crawl::FinishedVisit& visit) {
+    watch.See(visit);
+    if (options.on_finished) options.on_finished(visit);
   };
   parts.on_read = CrashHook();
-  NEPHILA_TRY(const auto crawl, crawl::Crawl::Open(parts));
+  parts.resident_bytes = ResidentBytes;
+  auto opened = crawl::Crawl::Open(parts);
+  if (!opened.has_value()) {
+    log.Error("cannot go on: {}", opened.error().message);
+    return Unexpected(opened.error());
+  }
+  const auto crawl = *std::move(opened);
   NEPHILA_RETURN_IF_ERROR(
       AddSeeds(options, in, crawl.get(), err, folder->is_new()));
 
+  NEPHILA_RETURN_IF_ERROR(TakeCommands(*fs, options.job, crawl.get(), &log));
+  NEPHILA_TRY(const auto control,
+              OpenControl({*crawl, *fs, clock, log, suffixes, options.job,
+                           NEPHILA_VERSION, most_transfers},
+                          err));
   const StopOnSignal stop(crawl.get());
-  Progress progress(options.quiet, setup.settings.crawl, err);
-  const auto end = crawl->Run(
-      [&](const crawl::CrawlStatus& status) { progress.Show(status); });
+  const auto end = crawl->Run([&](const crawl::CrawlStatus& status) {
+    watch.See(status);
+    progress.Show(status, crawl->settings().crawl);
+  });
   progress.End();
+  LogEnd(end, crawl->status(), &log);
   if (!end.has_value()) return Unexpected(end.error());
-  PrintSummary(crawl->status(), options.job, settings.store.folders, out);
-  return {};
+  const crawl::CrawlStatus status = crawl->status();
+  PrintSummary(status, options.job, settings.store.folders, out);
+  ReportAtEnd(*fs, options.job, settings, out, err);
+  return watch.Verdict(status, options.seeds.empty() ? "" : options.seeds[0],
+                       options.job);
 }
 
-Status RunStatus(FileSystem& fs, const StatusCmdOptions& options,
-                 std::ostream& out) {
-  NEPHILA_TRY(const job::JobFile file, JobFolder::Read(fs, options.job));
-  NEPHILA_TRY(const job::StoredManifests stored,
-              job::ReadManifests(
-                  fs, options.job + "/" + std::string(job::kManifestsDir),
-                  file.key_seed));
-  if (!stored.newest) {
-    return Unexpected(
-        Error{ErrorCode::kNotFound,
-              EscapeForTerminal(options.job) + ": no checkpoint yet"});
-  }
-  const auto status = stored.newest->parts.find("status");
-  if (status == stored.newest->parts.end()) {
-    return Unexpected(Error{
-        ErrorCode::kCorruption,
-        EscapeForTerminal(options.job) + ": the checkpoint has no counters"});
-  }
-  if (options.json) {
-    out << status->second << '\n';
-    return {};
-  }
-  return PrintStatus(status->second, out);
+Status WithAdvice(Status status, const std::string& job) {
+  if (status || status.error().code != ErrorCode::kCorruption) return status;
+  Error error = status.error();
+  error.message += fmt::format(
+      "; `nephila check --job {}` lists what is damaged, docs/resuming.md what "
+      "to do",
+      job);
+  return Unexpected(std::move(error));
 }
 
 }  // namespace nephila::cli

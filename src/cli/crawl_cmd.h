@@ -1,16 +1,16 @@
-// `nephila crawl`: crawls, or goes on with a job. `nephila status`: the numbers
-// of a job.
+// `nephila crawl`: crawls, or goes on with a job.
 #pragma once
 
+#include <functional>
 #include <iosfwd>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "base/file.h"
 #include "base/result.h"
 #include "cli/setup.h"
 #include "config/profile.h"
+#include "crawl/visit.h"
 
 namespace nephila::cli {
 
@@ -21,6 +21,10 @@ struct CrawlCmdOptions {
   std::string job;                      // the folder
   std::string profile;                  // "": the job's, or `site`
   bool quiet = false;                   // no progress
+  bool dry_run = false;                 // no crawl: cli/dry_run.h
+  std::vector<std::string> tries;       // with it: files of URLs to judge
+  // An attempt that is over, on the frontier's thread; may be null.
+  std::function<void(const crawl::FinishedVisit& visit)> on_finished = nullptr;
 };
 
 // What a job that is there has fixed lies under the user's settings.
@@ -28,12 +32,7 @@ Status PrepareCrawl(const CrawlCmdOptions& options, SetupOptions* setup);
 Status RunCrawl(const Setup& setup, const CrawlCmdOptions& options,
                 std::istream& in, std::ostream& out, std::ostream& err);
 
-struct StatusCmdOptions {
-  std::string job;
-  bool json = false;
-};
-
-Status RunStatus(FileSystem& fs, const StatusCmdOptions& options,
-                 std::ostream& out);
+// With a word on what to do, where a file of the job is damaged.
+Status WithAdvice(Status status, const std::string& job);
 
 }  // namespace nephila::cli

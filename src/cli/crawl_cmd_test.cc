@@ -259,9 +259,6 @@ class CrawlUseTest : public CrawlCmdTest {
 
 TEST_F(CrawlUseTest, WrongUseIsRefusedInOneLine) {
   const std::string seed = "http://t.example/";
-  ExpectRefused({"crawl", "--job", Job(), seed}, kUsage,
-                "--set agent.contact=");
-  EXPECT_FALSE(std::filesystem::exists(Job()));
   ExpectRefused({"crawl", seed}, kUsage, "--job");
   ExpectRefused(CrawlArgs({}), kUsage, "needs seeds");
   EXPECT_FALSE(std::filesystem::exists(Job()));
@@ -340,7 +337,28 @@ TEST_F(CrawlUseTest, StatusSaysTheNumbersOfAJob) {
   EXPECT_EQ(status["stages"]["seeds"]["made"], 1);
   const Ended text = Run({"status", "--job", Job()});
   EXPECT_EQ(text.code, 0);
-  EXPECT_NE(text.out.find("pages        2\n"), std::string::npos) << text.out;
+  EXPECT_NE(text.out.find("pages        2, "), std::string::npos) << text.out;
+}
+
+TEST_F(CrawlUseTest, TheHistoryIsWrittenAsOftenAsAsked) {
+  // Nothing to do but to wait.
+  Serve(R"([[rule]]
+host = "t.example"
+path = "/robots.txt"
+behaviour = "status"
+status = 503
+)");
+  const auto records = [this](const std::string& interval) {
+    std::filesystem::remove_all(Job());
+    Crawl({"--max-time", "1s", "--set", "crawl.history_interval=" + interval,
+           Url("t.example", "/")});
+    const Ended ended = Run({"report", "--job", Job(), "--json"});
+    EXPECT_EQ(ended.code, kSuccess) << ended.err;
+    return nlohmann::json::parse(ended.out)["history"].size();
+  };
+  // The first moments of a run are told in any case, at growing intervals.
+  EXPECT_LE(records("1h"), 6U);
+  EXPECT_GE(records("100ms"), 8U);
 }
 
 }  // namespace

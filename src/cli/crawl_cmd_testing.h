@@ -15,6 +15,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -63,7 +64,9 @@ class CrawlCmdTest : public testing::Test {
   std::vector<std::string> CrawlArgs(std::vector<std::string> args) const;
   static std::vector<std::string> NoDelays();
   Ended Run(const std::vector<std::string>& args);
-  Ended Crawl(std::vector<std::string> args) { return Run(CrawlArgs(args)); }
+  Ended Crawl(std::vector<std::string> args) {
+    return Run(CrawlArgs(std::move(args)));
+  }
   // Not waited for: Start, then Signal, then Wait.
   pid_t Start(const std::vector<std::string>& args);
   Ended Wait(pid_t process);

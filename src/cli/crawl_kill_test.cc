@@ -133,6 +133,8 @@ TEST_F(CrawlKillTest, AKillAtAnyMomentLosesNothing) {
   ExpectValid();
   const nlohmann::json status = JobStatus();
   ExpectLaw(status, /*over=*/true);
+  // No page was ever to blame.
+  EXPECT_EQ(status["quarantined"], 0);
   uint64_t sum = 0;
   for (const auto& [url, count] : pages) sum += static_cast<uint64_t>(count);
   EXPECT_EQ(status["pages"], sum);

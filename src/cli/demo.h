@@ -1,4 +1,5 @@
-// nephila demo: a crawl of the simulated web, without network, in some seconds.
+// nephila demo: a crawl of the simulated web, without network, in 20 seconds,
+// and what came of it.
 #pragma once
 
 #include <iosfwd>
@@ -10,8 +11,8 @@
 namespace nephila::cli {
 
 struct DemoOptions {
-  std::string time = "10s";  // of the crawl
-  std::string job;           // "": a new folder among temporary files
+  std::string time = "15s";  // of the crawl
+  std::string job;           // "": a folder that is gone afterwards
 };
 
 Status RunDemo(const DemoOptions& options, std::ostream& out,

@@ -162,7 +162,6 @@ size_t MaxInFlight() {
 
 Status RunFetch(const Setup& setup, const FetchCmdOptions& options,
                 std::istream& in, std::ostream& out) {
-  NEPHILA_RETURN_IF_ERROR(CheckAgent(setup.settings.agent));
   const RealClock clock;
   NEPHILA_TRY(const auto loop, net::EventLoop::Make(clock));
   NEPHILA_TRY(const auto web,

@@ -10,18 +10,19 @@
 
 #include "base/real_file_system.h"
 #include "cli/bench_cmd.h"
-#include "cli/check_cmd.h"
-#include "cli/crawl_cmd.h"
-#include "cli/demo.h"
-#include "cli/fetch_cmd.h"
+#include "cli/completion.h"
+#include "cli/crawl_verbs.h"
+#include "cli/job_verbs.h"
 #include "cli/links_cmd.h"
+#include "cli/look_verbs.h"
+#include "cli/man_page.h"
 #include "cli/model_cmd.h"
 #include "cli/program.h"
 #include "cli/robots_cmd.h"
 #include "cli/settings_cmd.h"
 #include "cli/sim_cmd.h"
 #include "cli/url_cmd.h"
-#include "cli/warc_cmd.h"
+#include "cli/warc_verbs.h"
 
 namespace nephila::cli {
 namespace {
@@ -29,22 +30,36 @@ namespace {
 class Nephila : public Program {
  public:
   Nephila()
-      : Program("nephila", "nephila, a web-scale web crawler",
-                "Settings are listed by `nephila settings` and in "
-                "docs/config.md.") {
+      : Program("nephila",
+                "A web-scale web crawler: nephila VERB [OPTION...] [--] "
+                "[WORD...]\n"
+                "`nephila VERB --help` has the options of a verb, `nephila "
+                "settings` lists the settings that --config and --set take, "
+                "`man nephila` has all of it.",
+                "Settings are listed by `nephila settings`.") {
     AddUrl();
     AddRobots();
     AddLinks();
-    AddFetch();
-    AddCrawl();
-    AddStatus();
-    AddCheck();
-    AddWarc();
+    crawl_verbs_.AddFetch();
+    crawl_verbs_.AddCrawl();
+    job_verbs_.AddAll();
+    look_verbs_.AddAll();
+    crawl_verbs_.AddReport();
+    crawl_verbs_.AddCheck();
+    warc_verbs_.AddAll();
     AddSettings();
     AddOtherProgram("bench", "Benchmarks: see nephila bench --help", ExecBench);
     AddModel();
     AddSim();
-    AddDemo();
+    crawl_verbs_.AddDemo();
+    AddCompletion();
+    AddMan();
+    AddExamples(
+        "nephila demo\n"
+        "nephila crawl --job my-site --set agent.contact=you@example.org "
+        "https://www.example.org/\n"
+        "nephila status --job my-site\n"
+        "nephila warc ls my-site/archive/*.warc.gz");
   }
 
  private:
@@ -61,6 +76,10 @@ class Nephila : public Program {
         &url_.urls);
     verb->add_option("--base", url_.base, "Resolve on this URL")
         ->type_name("URL");
+    AddExamples(
+        verb,
+        "nephila url --base http://www.example.org/a/ -- '../b.html#x'\n"
+        "nephila url --set url.strip_query=utm_* < links.txt");
   }
 
   void AddRobots() {
@@ -83,6 +102,8 @@ class Nephila : public Program {
     verb->add_flag("--check", robots_.check,
                    "First a line about the file: group, sitemaps, what "
                    "deviates and where");
+    AddExamples(verb,
+                "nephila robots --file robots.txt --agent mybot -- /private/x");
   }
 
   void AddLinks() {
@@ -113,217 +134,28 @@ class Nephila : public Program {
         ->allow_extra_args(false);
     verb->add_flag("--text", links_.text, "A line with title and text too");
     verb->add_flag("--meta", links_.meta, "A line for each meta element too");
+    AddExamples(verb, "nephila links --base http://www.example.org/ page.html");
   }
 
-  void AddFetch() {
+  void AddCompletion() {
     CLI::App* verb = AddVerb(
-        "fetch",
-        "Fetch URLs politely: nephila fetch [--warc DIR] [--] [URL...]\n"
-        "robots.txt first, one request to a host at a time, a delay between "
-        "them. Prints a line of JSON for each URL; without any it reads lines",
-        [this](const Setup& setup) {
-          fetch_.from_input = fetch_.urls.empty();
-          return RunFetch(setup, fetch_, std::cin, std::cout);
-        },
-        &fetch_.urls);
-    SetProfile(verb, config::Profile::kSite);
-    verb->add_option("--redirects", fetch_.redirects,
-                     "Follow so many redirects, each as a URL of its own")
-        ->check(CLI::Range(0, 50))
-        ->capture_default_str();
-    verb->add_flag("--links", fetch_.links, "List the links, not only count");
-    verb->add_flag("--text", fetch_.text, "Title and text of pages");
-    verb->add_option("--warc", fetch_.warc, "Archive all of it in this folder")
-        ->type_name("DIR");
-  }
-
-  void AddCrawl() {
-    CLI::App* verb = AddVerb(
-        "crawl",
-        "Crawl: nephila crawl --job DIR [--profile site|broad] [--seeds FILE] "
-        "[--] [URL...]\n"
-        "Goes on where it was if DIR holds a job. SIGINT ends it cleanly, "
-        "twice at once",
-        [this](const Setup& setup) {
-          return RunCrawl(setup, crawl_, std::cin, std::cout, std::cerr);
-        },
-        &crawl_.seeds);
-    verb->add_option("--job", crawl_.job, "The folder of the crawl")
-        ->type_name("DIR")
-        ->required();
-    verb->add_option("--profile", crawl_.profile,
-                     "site: the seeds' sites, a second between requests to a "
-                     "host (the default); broad: all of the web, by budgets")
-        ->type_name("NAME");
-    verb->add_option("--seeds", crawl_.seed_files,
-                     "URLs, one a line; - is the standard input; may be "
-                     "repeated")
-        ->type_name("FILE")
-        ->allow_extra_args(false);
-    verb->add_option("--sitemap", crawl_.sitemaps,
-                     "URL of a sitemap to start from; may be repeated")
-        ->type_name("URL")
-        ->allow_extra_args(false);
-    AddSettingOption(verb, "--max-pages", "crawl.max_pages", "N",
-                     "End with so many pages");
-    AddSettingOption(verb, "--max-time", "crawl.max_time", "TIME",
-                     "End after this: 90s, 10m, 24h");
-    AddSettingOption(verb, "--max-bytes", "crawl.max_bytes", "SIZE",
-                     "End with so many bytes of pages");
-    AddSettingOption(verb, "--memory", "crawl.memory", "SIZE",
-                     "For everything");
-    AddSettingOption(verb, "--disk", "crawl.disk", "SIZE",
-                     "For batches that wait, besides what grows");
-    verb->add_flag("--quiet", crawl_.quiet, "No progress, only the end");
-    verb->parse_complete_callback([this] {
-      SetPrepare([this](SetupOptions* options) {
-        return PrepareCrawl(crawl_, options);
-      });
-    });
-  }
-
-  void AddDemo() {
-    CLI::App* verb = AddVerb(
-        "demo", "Crawl a simulated web, without network",
-        [this](const Setup&) { return RunDemo(demo_, std::cout, std::cerr); });
-    verb->add_option("--time", demo_.time, "How long")
-        ->type_name("TIME")
-        ->capture_default_str();
-    verb->add_option("--job", demo_.job,
-                     "The folder of the crawl; else a temporary one")
-        ->type_name("DIR");
-  }
-
-  void AddStatus() {
-    CLI::App* verb = AddVerb(
-        "status", "The numbers of a job: nephila status --job DIR [--json]",
+        "completion",
+        "A script by which a shell completes: nephila completion "
+        "bash|zsh|fish\n"
+        "It completes verbs, options and the names of settings.",
         [this](const Setup&) {
-          return RunStatus(*file_system_, status_, std::cout);
-        });
-    verb->add_option("--job", status_.job, "The folder of the crawl")
-        ->type_name("DIR")
-        ->required();
-    verb->add_flag("--json", status_.json, "As one line of JSON");
-  }
-
-  void AddCheck() {
-    CLI::App* verb = AddVerb(
-        "check",
-        "Check a job that no process works on: nephila check --job DIR\n"
-        "Reads every file to the last record and compares what they say; "
-        "changes nothing. Exit status 4 if something is damaged.\n"
-        "Or whether a server's log shows a polite crawl: nephila check "
-        "--politeness LOG [--job DIR] (docs/formats/request-log.md)",
-        [this](const Setup& setup) {
-          bool is_unsound = false;
-          Status status = RunCheck(setup, check_, std::cout, &is_unsound);
-          if (is_unsound) FailWith(kUnsound);
-          return status;
-        });
-    verb->add_option("--job", check_.job, "The folder of the crawl")
-        ->type_name("DIR");
-    verb->add_option("--politeness", check_.politeness,
-                     "What a server saw; with --job the job's delays and what "
-                     "its archive says that servers asked for have to be kept")
-        ->type_name("LOG");
-    verb->add_option("--host-delay", check_.host_delay,
-                     "From the end of a transfer from a host to the next "
-                     "request to it")
-        ->type_name("TIME");
-    verb->add_option("--server-delay", check_.server_delay,
-                     "From contact to contact of one address")
-        ->type_name("TIME");
-    verb->add_option("--tolerance", check_.tolerance,
-                     "A contact is early if it is early by more")
-        ->type_name("TIME")
-        ->capture_default_str();
-    verb->add_option("--memory", check_.memory, "For sets of what was archived")
-        ->type_name("SIZE")
-        ->capture_default_str();
-    verb->add_option("--scratch", check_.scratch,
-                     "For what does not fit into it; else the system's folder")
-        ->type_name("DIR");
-    verb->add_flag("--json", check_.json, "As one line of JSON");
-    verb->parse_complete_callback([this] {
-      SetPrepare([this](SetupOptions* options) {
-        return PrepareCheck(check_, options);
-      });
-    });
-  }
-
-  void AddWarc() {
-    CLI::App* warc =
-        AddGroup("warc", "List, print, check, repair and index archives");
-    AddWarcLs(warc);
-    AddWarcCat(warc);
-    AddWarcVerify(warc);
-    AddWarcIndex(warc);
-  }
-
-  void AddWarcLs(CLI::App* warc) {
-    CLI::App* ls = AddVerb(
-        warc, "ls", "List the records: nephila warc ls [--json] FILE...",
-        [this](const Setup&) {
-          return RunWarcLs(*file_system_, warc_ls_, std::cout);
+          return RunCompletion(Describe(), completion_, std::cout);
         },
-        &warc_ls_.files);
-    ls->add_flag("--json", warc_ls_.json, "A line of JSON for each record");
+        &completion_.shells);
+    AddExamples(verb, "source <(nephila completion bash)");
   }
 
-  void AddWarcCat(CLI::App* warc) {
-    CLI::App* cat = AddVerb(
-        warc, "cat",
-        "Print a record: nephila warc cat FILE --offset N | --url URL, or "
-        "--cdxj LINE [FOLDER]",
-        [this](const Setup&) {
-          warc_cat_.escape = isatty(STDOUT_FILENO) == 1;
-          return RunWarcCat(*file_system_, warc_cat_, std::cout);
-        },
-        &warc_cat_.files);
-    cat->add_option("--offset", warc_cat_.offset, "The record at this offset")
-        ->type_name("N");
-    cat->add_option("--url", warc_cat_.url,
-                    "The first response, resource or revisit of this URL")
-        ->type_name("URL");
-    cat->add_option("--cdxj", warc_cat_.cdxj,
-                    "The record that this line of an index names")
-        ->type_name("LINE");
-    cat->add_flag("--payload", warc_cat_.payload,
-                  "Only the payload, its transfer coding removed");
-    cat->add_flag("--decode", warc_cat_.decode,
-                  "Only the payload, content codings removed too");
-  }
-
-  void AddWarcVerify(CLI::App* warc) {
-    CLI::App* verify = AddVerb(
-        warc, "verify",
-        "Check framing, fields, digests and the index beside: nephila warc "
-        "verify [--repair] FILE...",
-        [this](const Setup&) {
-          return RunWarcVerify(*file_system_, warc_verify_, std::cout);
-        },
-        &warc_verify_.files);
-    verify->add_flag("--repair", warc_verify_.repair,
-                     "Cut what is damaged off, keep it in FILE.cut, and make "
-                     "the index anew");
-    verify->add_flag("--quiet", warc_verify_.quiet, "Errors only, no notes");
-  }
-
-  void AddWarcIndex(CLI::App* warc) {
-    CLI::App* index = AddVerb(
-        warc, "index",
-        "Make one sorted CDXJ of archives and sorted .cdxj files: nephila warc "
-        "index [--output FILE | --beside] FILE...",
-        [this](const Setup&) {
-          return RunWarcIndex(*file_system_, warc_index_, std::cout);
-        },
-        &warc_index_.files);
-    index
-        ->add_option("--output", warc_index_.output,
-                     "Into this file instead of standard output")
-        ->type_name("FILE");
-    index->add_flag("--beside", warc_index_.beside,
-                    "Into x.cdxj beside each x.warc.gz");
+  // For packages: what `man nephila` shows.
+  void AddMan() {
+    AddVerb("man", "The man page", [this](const Setup&) -> Status {
+      std::cout << FormatManPage(Describe(), NEPHILA_VERSION);
+      return {};
+    })->group("");
   }
 
   void AddSettings() {
@@ -335,6 +167,7 @@ class Nephila : public Program {
     verb->add_flag("--markdown", settings_.markdown, "As docs/config.md");
     verb->add_flag("--toml", settings_.toml,
                    "As a file to start from, with the values in force");
+    AddExamples(verb, "nephila settings --toml > crawl.toml");
   }
 
   void AddModel() {
@@ -391,22 +224,19 @@ class Nephila : public Program {
     verb->add_option("--log", sim_.log, "What was asked for, in order")
         ->type_name("FILE");
     verb->add_flag("--json", sim_.json, "What is printed, as a line of JSON");
+    AddExamples(verb, "nephila sim --port 8080 --dns-port 5353 --log seen.log");
   }
 
   std::unique_ptr<FileSystem> file_system_ = MakeRealFileSystem();
   UrlOptions url_;
   RobotsOptions robots_;
-  FetchCmdOptions fetch_;
-  CrawlCmdOptions crawl_;
-  StatusCmdOptions status_;
-  CheckCmdOptions check_;
-  DemoOptions demo_;
+  CrawlVerbs crawl_verbs_{this};
+  JobVerbs job_verbs_{this, *file_system_};
+  LookVerbs look_verbs_{this};
+  WarcVerbs warc_verbs_{this, *file_system_};
+  CompletionOptions completion_;
   LinksOptions links_;
   std::vector<std::string> links_files_;
-  WarcLsOptions warc_ls_;
-  WarcCatOptions warc_cat_;
-  WarcVerifyOptions warc_verify_;
-  WarcIndexOptions warc_index_;
   SettingsCmdOptions settings_;
   ModelOptions model_;
   SimOptions sim_;

@@ -2,10 +2,11 @@
 // verbs, each with options of its own, --config and --set; errors in one line
 // on stderr; the statuses of exit_code.h.
 //
-// CLI11 is included here and in the two main.cc alone.
+// CLI11 is included here alone.
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "CLI/CLI.hpp"
 #include "base/error.h"
 #include "base/result.h"
+#include "cli/command_doc.h"
 #include "cli/exit_code.h"
 #include "cli/setup.h"
 
@@ -27,12 +29,14 @@ class Program {
   // Gets the arguments as they are; comes back only if it failed.
   using OtherProgram = std::function<Error(const std::vector<std::string>&)>;
 
-  // `note` stands at the end of every help text.
+  // `doc` as that of a verb. `note` stands at the end of every help text.
   Program(const std::string& name, const std::string& doc,
           const std::string& note);
 
-  // The caller adds the options. Words that belong to no option go to `words`
-  // (all that follow "--" are such); with null the verb takes none.
+  // `doc` is a line "What it does: nephila VERB [OPTION]", whose part behind
+  // the colon is the usage and may be missing, and more lines. The caller adds
+  // the options. Words that belong to no option go to `words` (all that follow
+  // "--" are such); with null the verb takes none.
   CLI::App* AddVerb(const std::string& name, const std::string& doc, Verb verb,
                     std::vector<std::string>* words = nullptr) {
     return AddVerb(&app_, name, doc, std::move(verb), words);
@@ -62,6 +66,15 @@ class Program {
   // The error that a verb is about to return ends the program with this.
   void FailWith(ExitCode code) { failure_code_ = code; }
 
+  // Shown below the options of a verb, or of the program, as they are typed.
+  void AddExamples(CLI::App* verb, const std::string& lines) {
+    examples_[verb] = lines;
+  }
+  void AddExamples(const std::string& lines) { AddExamples(&app_, lines); }
+
+  // What --help knows, for the man page and for shells.
+  CommandDoc Describe() const { return Describe(app_); }
+
   // Everything that main has to do. Returns the exit status.
   int Main(int argc, char** argv);
 
@@ -73,15 +86,21 @@ class Program {
   };
 
   int Run(std::vector<std::string> arguments);
+  CommandDoc Describe(const CLI::App& app) const;
+  const CLI::App* ChosenApp() const;
+  // That none is left over.
+  Status CheckOptions() const;
   Status TakeWords(std::vector<std::string> operands);
   static std::string UnknownVerb(const CLI::App& group,
                                  const std::vector<std::string>& words);
+  static std::string UnknownOption(const CLI::App& app,
+                                   const std::string& word);
   int CheckOutput(int code) const;
   int Fail(const std::string& message, ExitCode code) const;
   int FailUsage(const std::string& message) const;
 
   const std::string name_;
-  const std::string footer_;
+  const std::string note_;
   CLI::App app_;
   SetupOptions setup_options_;
   std::string other_name_;
@@ -89,6 +108,7 @@ class Program {
   Chosen chosen_;
   Prepare prepare_;
   std::optional<ExitCode> failure_code_;
+  std::map<const CLI::App*, std::string> examples_;
 };
 
 }  // namespace nephila::cli

@@ -1,11 +1,11 @@
 #include "cli/progress.h"
 
 #include <fmt/core.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "base/clock.h"
@@ -14,7 +14,6 @@
 namespace nephila::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
@@ -40,14 +39,20 @@ std::string Length(seconds length) {
   return fmt::format("{}s", count);
 }
 
+// Of standard error, if that is a terminal.
+size_t TerminalWidth() {
+  constexpr size_t kUsual = 80;
+  winsize size{};
+  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col < 2) {
+    return kUsual;
+  }
+  return size.ws_col;
+}
+
 }  // namespace
 
-Progress::Progress(bool quiet, const config::CrawlSettings& limits,
-                   std::ostream& err)
-    : quiet_(quiet),
-      terminal_(isatty(STDERR_FILENO) == 1),
-      limits_(limits),
-      err_(err) {}
+Progress::Progress(bool quiet, std::ostream& err)
+    : quiet_(quiet), terminal_(isatty(STDERR_FILENO) == 1), err_(err) {}
 
 std::optional<seconds> TimeLeft(const crawl::CrawlStatus& status, double rate,
                                 const config::CrawlSettings& limits) {
@@ -75,28 +80,32 @@ std::optional<seconds> TimeLeft(const crawl::CrawlStatus& status, double rate,
   return seconds(static_cast<int64_t>(left));
 }
 
+// What matters most comes first: a narrow terminal shows no more.
 std::string ProgressLine(const crawl::CrawlStatus& status, double rate,
                          std::optional<seconds> left) {
-  std::string line = fmt::format(
-      "{} pages, {:.1f}/s, {}; {} failed; {} in flight, {} ready, {} waiting",
-      status.pages, rate, Bytes(static_cast<double>(status.bytes)),
-      status.failed, status.in_flight, status.ready, status.waiting);
+  std::string line = fmt::format("{} pages, {:.1f}/s, {}", status.pages, rate,
+                                 Bytes(static_cast<double>(status.bytes)));
   if (left) line += fmt::format(", at most {} left", Length(*left));
   if (!status.disk.empty()) line.append("; ").append(status.disk);
-  return line;
+  return line + fmt::format("; {} failed; {} in flight, {} ready, {} waiting",
+                            status.failed, status.in_flight, status.ready,
+                            status.waiting);
 }
 
 void Progress::ShowDisk(const crawl::CrawlStatus& status) {
   const bool waits = !status.disk.empty();
   if (waits == disk_waits_ || (status.end && !waits)) return;
   disk_waits_ = waits;
-  End();
-  err_ << "nephila: "
-       << (waits ? status.disk : "disk: there is room again; going on") << '\n'
-       << std::flush;
+  Say(waits ? status.disk : "disk: there is room again; going on");
 }
 
-void Progress::Show(const crawl::CrawlStatus& status) {
+void Progress::Say(const std::string& line) {
+  End();
+  err_ << "nephila: " << line << '\n' << std::flush;
+}
+
+void Progress::Show(const crawl::CrawlStatus& status,
+                    const config::CrawlSettings& limits) {
   ShowDisk(status);
   if (quiet_ || (status.elapsed < next_ && !status.end)) return;
   if (before_.count() == 0) pages_before_ = status.pages_before;
@@ -111,12 +120,13 @@ void Progress::Show(const crawl::CrawlStatus& status) {
     before_ = status.elapsed;
     pages_before_ = status.pages;
   }
-  const auto left =
-      status.end ? std::nullopt : TimeLeft(status, rate_, limits_);
+  const auto left = status.end ? std::nullopt : TimeLeft(status, rate_, limits);
   const std::string line = ProgressLine(status, rate_, left);
   if (terminal_) {
-    // To the end of the line, which may have been longer.
-    err_ << '\r' << line << "\033[K" << std::flush;
+    // To the end of the line, which may have been longer; one that is wider
+    // than the terminal could not be written over.
+    err_ << '\r' << line.substr(0, TerminalWidth() - 1) << "\033[K"
+         << std::flush;
     open_ = true;
     next_ = status.elapsed + milliseconds(250);
   } else {
@@ -156,29 +166,6 @@ void PrintSummary(const crawl::CrawlStatus& status, const std::string& job,
         folder.starts_with('/') ? folder : fmt::format("{}/{}", job, folder);
     out << fmt::format("archive: {}\n", EscapeForTerminal(path));
   }
-}
-
-Status PrintStatus(std::string_view json, std::ostream& out) {
-  const Json status = Json::parse(json, nullptr, /*allow_exceptions=*/false);
-  if (!status.is_object()) {
-    return Unexpected(
-        Error{ErrorCode::kCorruption, "the counters of the job are damaged"});
-  }
-  for (const auto& [name, value] : status.items()) {
-    if (value.is_object()) continue;
-    out << fmt::format("{:<12} {}\n", name, value.dump());
-  }
-  for (const char* group : {"outcomes", "statuses"}) {
-    if (!status.contains(group)) continue;
-    for (const auto& [name, value] : status[group].items()) {
-      out << fmt::format("  {:<22} {}\n", name, value.dump());
-    }
-  }
-  if (!status.contains("stages")) return {};
-  for (const auto& [name, stage] : status["stages"].items()) {
-    out << fmt::format("  {:<11} {}\n", name, stage.dump());
-  }
-  return {};
 }
 
 }  // namespace nephila::cli

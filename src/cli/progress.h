@@ -7,10 +7,8 @@
 #include <iosfwd>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "base/result.h"
 #include "config/settings.h"
 #include "crawl/crawl_status.h"
 
@@ -18,11 +16,14 @@ namespace nephila::cli {
 
 class Progress {
  public:
-  // `err` is the standard error; on a terminal if that is one. `limits` say
-  // where the crawl ends.
-  Progress(bool quiet, const config::CrawlSettings& limits, std::ostream& err);
-  void Show(const crawl::CrawlStatus& status);
+  // `err` is the standard error; on a terminal if that is one.
+  Progress(bool quiet, std::ostream& err);
+  // `limits` say where the crawl ends; they may change.
+  void Show(const crawl::CrawlStatus& status,
+            const config::CrawlSettings& limits);
   void End();  // of the line
+  // A line that stays.
+  void Say(const std::string& line);
 
  private:
   // Said once when it begins and once when it is over, also when quiet.
@@ -30,7 +31,6 @@ class Progress {
 
   const bool quiet_;
   const bool terminal_;
-  const config::CrawlSettings limits_;
   std::ostream& err_;
   std::chrono::nanoseconds next_{0};  // since the start
   std::chrono::nanoseconds before_{0};
@@ -53,7 +53,5 @@ std::string ProgressLine(const crawl::CrawlStatus& status, double rate,
 // `folders`: of the archive, as `store.folders` has them.
 void PrintSummary(const crawl::CrawlStatus& status, const std::string& job,
                   const std::vector<std::string>& folders, std::ostream& out);
-// Of the JSON of a manifest, for people.
-Status PrintStatus(std::string_view json, std::ostream& out);
 
 }  // namespace nephila::cli

@@ -58,5 +58,13 @@ TEST(ProgressTest, TheLineSaysWhatIsLeft) {
             std::string::npos);
 }
 
+TEST(ProgressTest, WhatMattersMostComesFirst) {
+  crawl::CrawlStatus status = Status();
+  status.waiting = 7;
+  EXPECT_EQ(ProgressLine(status, 10, seconds(5)),
+            "100 pages, 10.0/s, 97.7 KiB, at most 5s left; 0 failed; 0 in "
+            "flight, 0 ready, 7 waiting");
+}
+
 }  // namespace
 }  // namespace nephila::cli

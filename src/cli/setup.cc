@@ -4,9 +4,14 @@
 
 #include "base/file.h"
 #include "base/real_file_system.h"
+#include "caps/caps.h"
 #include "config/load.h"
+#include "control/sockets.h"
 #include "net/address_guard.h"
 #include "politeness/site_delays.h"
+#include "scope/block_files.h"
+#include "scope/scope.h"
+#include "url/canonicalizer.h"
 
 namespace nephila::cli {
 namespace {
@@ -29,6 +34,9 @@ Result<config::Settings> LoadSettings(const SetupOptions& options) {
   NEPHILA_RETURN_IF_ERROR(net::AddressGuard::Make(settings.guard));
   NEPHILA_RETURN_IF_ERROR(
       politeness::SiteDelays::Parse(settings.politeness.site_delays));
+  if (!settings.control.http.empty()) {
+    NEPHILA_RETURN_IF_ERROR(control::ParseLoopback(settings.control.http));
+  }
   return settings;
 }
 
@@ -52,6 +60,12 @@ Result<Setup> LoadSetup(const SetupOptions& options) {
     return Unexpected(
         std::move(suffixes).error().WithContext("url.public_suffix_list"));
   }
+  // Said now, not when the job is there.
+  NEPHILA_RETURN_IF_ERROR(scope::Scope::Make(settings.scope, *suffixes));
+  NEPHILA_RETURN_IF_ERROR(caps::ParseSiteCaps(settings.scope.site_caps));
+  url::Canonicalizer canonicalizer(settings.url, *suffixes, /*seed=*/0);
+  NEPHILA_RETURN_IF_ERROR(
+      scope::ReadBlockSetting(settings.scope, canonicalizer, *suffixes));
   return Setup{std::move(settings), *std::move(suffixes)};
 }
 

@@ -13,12 +13,13 @@
 
 #include "base/memory_file_system.h"
 #include "base/real_file_system.h"
+#include "base/source_path_testing.h"
 
 namespace nephila::cli {
 namespace {
 
 std::string Sample(const std::string& name) {
-  return NEPHILA_SOURCE_DIR "/testdata/warc/" + name;
+  return SourcePath("testdata/warc/" + name);
 }
 
 std::vector<nlohmann::json> JsonLines(const std::string& text) {

@@ -1,6 +1,8 @@
 #include "config/load.h"
 
 #include <algorithm>
+#include <array>
+#include <chrono>
 #include <utility>
 #include <vector>
 
@@ -215,10 +217,9 @@ Result<Value> ValueFromArray(const Row& row, std::string_view text) {
   return ValueFromNode(row, *array);
 }
 
-}  // namespace
-
-Status ApplyTomlWith(const Table& table, std::string_view text,
-                     std::string_view file_name, void* settings) {
+// The root table of a file.
+Result<toml::table> ParseFile(std::string_view text,
+                              std::string_view file_name) {
   if (text.size() > kMaxTomlBytes) {
     return Unexpected(Error{ErrorCode::kInvalidArgument,
                             Printable(file_name) + ": " +
@@ -226,9 +227,15 @@ Status ApplyTomlWith(const Table& table, std::string_view text,
                                 " bytes are too many for settings (at most " +
                                 FormatSize(kMaxTomlBytes) + ")"});
   }
-  NEPHILA_TRY(const toml::table root, Parse(text, file_name));
+  return Parse(text, file_name);
+}
+
+// What a table says, the first error in the file if it is wrong.
+Result<std::vector<Assignment>> ReadTable(std::span<const Row> rows,
+                                          const toml::table& table,
+                                          std::string_view file_name) {
   std::vector<Leaf> leaves;
-  Collect(table.rows, "", root, &leaves);
+  Collect(rows, "", table, &leaves);
   // toml++ sorts by key; users read from the top.
   std::sort(leaves.begin(), leaves.end(), [](const Leaf& a, const Leaf& b) {
     return a.position < b.position;
@@ -236,15 +243,138 @@ Status ApplyTomlWith(const Table& table, std::string_view text,
   std::vector<Assignment> assignments;
   for (const Leaf& leaf : leaves) {
     NEPHILA_TRY(Assignment assignment,
-                AssignmentFromLeaf(table.rows, file_name, leaf));
+                AssignmentFromLeaf(rows, file_name, leaf));
     assignments.push_back(std::move(assignment));
   }
-  for (auto& [row, value] : assignments) row->set(settings, std::move(value));
+  return assignments;
+}
+
+void Assign(std::vector<Assignment>& assignments, void* settings,
+            std::vector<std::string_view>* names) {
+  for (auto& [row, value] : assignments) {
+    row->set(settings, std::move(value));
+    if (names != nullptr) names->push_back(row->name);
+  }
+}
+
+// What [site."example.org"] may say.
+struct SiteSettings {
+  std::chrono::nanoseconds delay{0};
+  int64_t max_pages = 0;
+  bool block = false;
+};
+
+std::span<const Row> SiteRows() {
+  static const std::array<Row, 3> kRows = {
+      MakeRow<SiteSettings>(
+          "delay", [](auto& site) -> auto& { return site.delay; },
+          AtLeast(std::chrono::nanoseconds(0)), Change::kAnyTime, ""),
+      MakeRow<SiteSettings>(
+          "max_pages", [](auto& site) -> auto& { return site.max_pages; },
+          AtLeast(0), Change::kFixedPerJob, ""),
+      MakeRow<SiteSettings>(
+          "block", [](auto& site) -> auto& { return site.block; }, Any(),
+          Change::kAnyTime, "")};
+  return kRows;
+}
+
+// That of a host, as far as a list of sites can hold it.
+bool IsSiteName(std::string_view name) {
+  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+    return static_cast<unsigned char>(c) > ' ' && c != '=' && c != 0x7f;
+  });
+}
+
+using Sites = std::vector<std::pair<std::string, std::vector<Assignment>>>;
+
+Result<Sites> ReadSites(const toml::node& node, std::string_view file_name) {
+  const auto wrong = [&](const toml::node& at, std::string_view what) {
+    return Unexpected(SettingError("site", what)
+                          .WithContext(Place(file_name, at.source().begin)));
+  };
+  const toml::table* const table = node.as_table();
+  if (table == nullptr) {
+    return wrong(node, "expected a table for each site, not " +
+                           std::string(TypeName(node)));
+  }
+  Sites sites;
+  for (const auto& [key, value] : *table) {
+    const toml::table* const site = value.as_table();
+    if (site == nullptr || !IsSiteName(key.str())) {
+      return wrong(value, "expected a table such as [site.\"example.org\"]");
+    }
+    for (const auto& [inner_key, inner] : *site) {
+      if (!inner.is_table()) continue;
+      return wrong(inner, "a name with dots is quoted: [site.\"example.org\"]");
+    }
+    auto said = ReadTable(SiteRows(), *site, file_name);
+    if (!said.has_value()) return Unexpected(std::move(said).error());
+    sites.emplace_back(LowerAscii(key.str()), *std::move(said));
+  }
+  return sites;
+}
+
+// In place of what the list says of that site, if it does.
+void SetItem(const std::string& site, const std::string& value,
+             std::vector<std::string>* list) {
+  std::string item = site + "=" + value;
+  for (std::string& known : *list) {
+    const size_t equals = known.find('=');
+    if (equals == std::string::npos ||
+        LowerAscii(Trim(std::string_view(known).substr(0, equals))) != site) {
+      continue;
+    }
+    known = std::move(item);
+    return;
+  }
+  list->push_back(std::move(item));
+}
+
+// The list that a line of a table of a site stands for.
+std::string_view ListOf(std::string_view line) {
+  if (line == "delay") return "politeness.site_delays";
+  return line == "max_pages" ? "scope.site_caps" : "scope.block";
+}
+
+// Tables of sites are another spelling of the lists of sites.
+void ApplySites(const Sites& sites, Settings* settings,
+                std::vector<std::string_view>* names) {
+  for (const auto& [name, said] : sites) {
+    for (const auto& [row, value] : said) {
+      if (names != nullptr) names->push_back(ListOf(row->name));
+      SiteSettings site;
+      row->set(&site, value);
+      if (row->name == "delay") {
+        SetItem(name, FormatDuration(site.delay),
+                &settings->politeness.site_delays);
+      } else if (row->name == "max_pages") {
+        SetItem(name, std::to_string(site.max_pages),
+                &settings->scope.site_caps);
+      } else if (site.block) {
+        std::vector<std::string>& block = settings->scope.block;
+        const std::string line = "host " + name;
+        if (std::find(block.begin(), block.end(), line) == block.end()) {
+          block.push_back(line);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+
+Status ApplyTomlWith(const Table& table, std::string_view text,
+                     std::string_view file_name, void* settings,
+                     std::vector<std::string_view>* names) {
+  NEPHILA_TRY(const toml::table root, ParseFile(text, file_name));
+  NEPHILA_TRY(auto assignments, ReadTable(table.rows, root, file_name));
+  Assign(assignments, settings, names);
   return {};
 }
 
-Status ApplySetWith(const Table& table, std::string_view assignment,
-                    void* settings) {
+namespace {
+
+Result<const Row*> FindSetRow(const Table& table, std::string_view assignment) {
   const size_t equals = assignment.find('=');
   if (equals == std::string_view::npos || assignment.size() > kMaxTomlBytes) {
     return Unexpected(
@@ -253,9 +383,18 @@ Status ApplySetWith(const Table& table, std::string_view assignment,
   }
   const std::string name =
       FullName(std::string(Trim(assignment.substr(0, equals))));
-  const std::string_view text = Trim(assignment.substr(equals + 1));
   const Row* row = FindRow(table.rows, name);
   if (row == nullptr) return Unexpected(NoSuchSetting(table.rows, name));
+  return row;
+}
+
+}  // namespace
+
+Status ApplySetWith(const Table& table, std::string_view assignment,
+                    void* settings) {
+  NEPHILA_TRY(const Row* const row, FindSetRow(table, assignment));
+  const std::string_view text =
+      Trim(assignment.substr(assignment.find('=') + 1));
   const bool is_array = row->type == Type::kStringList && text.starts_with('[');
   NEPHILA_TRY(Value value,
               is_array ? ValueFromArray(*row, text) : ParseValue(*row, text));
@@ -264,8 +403,23 @@ Status ApplySetWith(const Table& table, std::string_view assignment,
 }
 
 Status ApplyToml(std::string_view text, std::string_view file_name,
-                 Settings* settings) {
-  return ApplyTomlWith(SettingsTable(), text, file_name, settings);
+                 Settings* settings, std::vector<std::string_view>* names) {
+  NEPHILA_TRY(toml::table root, ParseFile(text, file_name));
+  Sites sites;
+  if (const toml::node* const node = root.get("site")) {
+    NEPHILA_TRY(sites, ReadSites(*node, file_name));
+    root.erase("site");
+  }
+  NEPHILA_TRY(auto assignments,
+              ReadTable(SettingsTable().rows, root, file_name));
+  Assign(assignments, settings, names);
+  // Behind the lists, which the same file may set.
+  ApplySites(sites, settings, names);
+  return {};
+}
+
+Result<const Row*> RowOfSet(std::string_view assignment) {
+  return FindSetRow(SettingsTable(), assignment);
 }
 
 Status ApplySet(std::string_view assignment, Settings* settings) {

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "config/settings.h"
@@ -21,20 +22,27 @@ namespace nephila::config {
 inline constexpr size_t kMaxTomlBytes = size_t{1} << 20;
 
 // Tables, dotted keys and inline tables all name settings. `file_name` is
-// only for messages.
+// only for messages. A table [site."example.org"] says `delay`, `max_pages` or
+// `block` of one site, in place of an item of politeness.site_delays,
+// scope.site_caps or scope.block. `names`, if not null, gets the names
+// of those that are set, in the order of the file.
 Status ApplyToml(std::string_view text, std::string_view file_name,
-                 Settings* settings);
+                 Settings* settings,
+                 std::vector<std::string_view>* names = nullptr);
 
 // "key=value". A list is separated by commas, or a TOML array; nothing after
 // the '=' is the empty list. Space around key and value is dropped.
 Status ApplySet(std::string_view assignment, Settings* settings);
+// The setting that it names.
+Result<const Row*> RowOfSet(std::string_view assignment);
 
 // Every setting with its doc as a comment; loads back to the same settings.
 std::string FormatToml(const Settings& settings);
 
 // The same for any table and the struct it was made for.
 Status ApplyTomlWith(const Table& table, std::string_view text,
-                     std::string_view file_name, void* settings);
+                     std::string_view file_name, void* settings,
+                     std::vector<std::string_view>* names = nullptr);
 Status ApplySetWith(const Table& table, std::string_view assignment,
                     void* settings);
 std::string FormatTomlWith(const Table& table, const void* settings);

@@ -212,6 +212,48 @@ TEST(ApplyToml, WantsATableForASection) {
             "t:1:5: two.deep: expected a table of settings, not a string");
 }
 
+TEST(ApplyToml, ATableOfASiteIsAnItemOfEachList) {
+  Settings settings;
+  settings.politeness.site_delays = {"b.test=1s", "A.test = 3s"};
+  EXPECT_EQ(Toml("[site.\"a.test\"]\ndelay = \"2s\"\nmax_pages = 100\n"
+                 "[site.\"C.test\"]\nblock = true\n"
+                 "[site.local]\nblock = false\ndelay = '1m'\n"
+                 "[scope]\nblock = ['host d.test']\n",
+                 &settings),
+            "");
+  using List = std::vector<std::string>;
+  EXPECT_EQ(settings.politeness.site_delays,
+            (List{"b.test=1s", "a.test=2s", "local=1m"}));
+  EXPECT_EQ(settings.scope.site_caps, List{"a.test=100"});
+  EXPECT_EQ(settings.scope.block, (List{"host d.test", "host c.test"}));
+  // The same file again changes nothing: a job goes on with it.
+  const Settings before = settings;
+  EXPECT_EQ(Toml("site = {'a.test' = {max_pages = 100, delay = '2s'}, "
+                 "'c.test' = {block = true}}",
+                 &settings),
+            "");
+  EXPECT_EQ(settings, before);
+}
+
+TEST(ApplyToml, SaysWhatIsWrongWithATableOfASite) {
+  EXPECT_EQ(TomlError("[site.\"a.test\"]\ndelays = '2s'\n"),
+            "crawl.toml:2:1: delays: no such setting; did you mean delay?");
+  EXPECT_EQ(TomlError("[site.\"a.test\"]\ndelay = 2\n"),
+            "crawl.toml:2:9: delay: expected a duration such as 10s, not an "
+            "integer");
+  EXPECT_EQ(TomlError("[site.a.test]\ndelay = '2s'\n"),
+            "crawl.toml:1:1: site: a name with dots is quoted: "
+            "[site.\"example.org\"]");
+  EXPECT_EQ(TomlError("site = 5"),
+            "crawl.toml:1:8: site: expected a table for each site, not an "
+            "integer");
+  EXPECT_EQ(TomlError("[site]\na = 5"),
+            "crawl.toml:2:5: site: expected a table such as "
+            "[site.\"example.org\"]");
+  EXPECT_NE(TomlError("[site.\"a.test\"]\nmax_pages = -1\n"), "");
+  EXPECT_NE(TomlError("[site.\"a.test\"]\ndelay = '-1s'\n"), "");
+}
+
 TEST(ApplyToml, ASettingGivenTwiceIsAnError) {
   const std::string message = TomlError("[url]\nwww = 'add'\nwww = 'strip'\n");
   EXPECT_TRUE(message.starts_with("crawl.toml:3:")) << message;

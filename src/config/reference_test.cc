@@ -6,13 +6,14 @@
 #include <iterator>
 #include <sstream>
 
+#include "base/source_path_testing.h"
 #include "config/every_type.h"
 
 namespace nephila::config {
 namespace {
 
 TEST(Reference, DocsAreUpToDate) {
-  std::ifstream file(NEPHILA_SOURCE_DIR "/docs/config.md");
+  std::ifstream file(SourcePath("docs/config.md"));
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   EXPECT_TRUE(text == ReferenceMarkdown())
       << "docs/config.md is not what src/config/settings.def says. Run:\n"

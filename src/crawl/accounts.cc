@@ -37,6 +37,7 @@ void Accounts::CountFound(const FoundCounts& found) {
   const uint64_t out = found.links - found.unwanted - found.nofollow;
   parse.Out(out);
   url.In(out);
+  url.Made(found.roots);
   for (size_t i = 0; i < found.not_crawled.size(); ++i) {
     url.Drop(i, found.not_crawled[i]);
   }

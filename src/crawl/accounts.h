@@ -11,8 +11,8 @@
 
 #include "base/bytes.h"
 #include "base/metrics.h"
-#include "crawl/scope.h"
 #include "crawl/visit.h"
+#include "scope/scope.h"
 
 namespace nephila::crawl {
 
@@ -22,9 +22,6 @@ inline constexpr std::array<std::string_view, 3> kParseDropNames = {
 inline constexpr size_t kParseDropQuarantined = 2;
 inline constexpr std::array<std::string_view, 5> kUrlDropNames = {
     "invalid-url", "scheme", "bad-host", "too-long", "repeated"};
-// The scope has changed since.
-inline constexpr std::array<std::string_view, 1> kPolitenessDropNames = {
-    "out-of-scope"};
 inline constexpr std::array<std::string_view, 1> kStoreDropNames = {
     "no-response"};
 
@@ -35,8 +32,9 @@ class Accounts {
   StageAccount seeds{"seeds", {}};
   StageAccount parse{"parse", kParseDropNames};
   StageAccount url{"url", kUrlDropNames};
-  StageAccount scope{"scope", kScopeDropNames};
-  StageAccount politeness{"politeness", kPolitenessDropNames};
+  StageAccount scope{"scope", scope::kScopeDropNames};
+  // The scope has changed since, or a redirect left it.
+  StageAccount politeness{"politeness", scope::kScopeDropNames};
   StageAccount fetch;  // dropped by the outcome of the last attempt
   StageAccount store{"store", kStoreDropNames};
 

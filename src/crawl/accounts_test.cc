@@ -90,7 +90,7 @@ TEST(AccountsTest, TheyAreKept) {
   accounts.politeness.In(5);
   accounts.politeness.Hold(5);
   accounts.scope.In(2);
-  accounts.scope.Drop(ScopeDrop::kTooDeep, 2);
+  accounts.scope.Drop(scope::ScopeDrop::kTooDeep, 2);
   accounts.CountAttempt(Response(200));
   std::string bytes;
   ByteWriter writer(bytes);

@@ -21,6 +21,10 @@ std::string StreamPrefix(std::string_view prefix, size_t stream) {
   return name;
 }
 
+std::string LogName(size_t stream) {
+  return StreamPrefix("crawl", stream) + ".log";
+}
+
 ArchivedPage::ArchivedPage(FileSystem& fs, std::vector<std::string> folders,
                            std::string prefix, const fetch::HeadLimits& limits)
     : fs_(fs),

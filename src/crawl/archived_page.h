@@ -68,5 +68,8 @@ class ArchivedPage {
 
 // Of the files of a stream, whose streams share a folder.
 std::string StreamPrefix(std::string_view prefix, size_t stream);
+// Of the log of a stream, in the job's own folder of archives: "crawl.log",
+// "crawl-1.log".
+std::string LogName(size_t stream);
 
 }  // namespace nephila::crawl

@@ -32,6 +32,7 @@ size_t ThreadsFor(const config::CrawlSettings& settings, bool one_thread) {
 
 Crawl::Crawl(const Parts& parts)
     : parts_(parts),
+      settings_(parts.settings),
       canonicalizer_(parts.settings.url, parts.suffixes,
                      parts.folder.key_seed()),
       began_(parts.clock.Now()) {}
@@ -56,17 +57,21 @@ Status Crawl::OpenStages(const job::Manifest* manifest, uint64_t from) {
   // All streams of the archive go on, if there were more threads before.
   NEPHILA_TRY(const auto positions, StreamPositions(manifest));
   disk_ = std::make_unique<DiskWatch>(
-      DiskWatch::Parts{parts_.fs, parts_.clock, parts_.settings.disk,
+      DiskWatch::Parts{parts_.fs, parts_.clock, settings_.disk,
                        parts_.folder.dir(), folders_.paths()});
   NEPHILA_TRY(loop_, net::EventLoop::Make(parts_.clock));
   net::EventLoop* const shared = parts_.one_thread ? loop_.get() : nullptr;
   const auto workers = static_cast<int>(parts_.settings.crawl.merge_threads);
   workers_ = std::make_unique<Workers>(parts_.one_thread ? 0 : workers);
 
+  NEPHILA_TRY(blocks_,
+              scope::BlockFiles::Open(
+                  {parts_.fs, parts_.settings, parts_.suffixes,
+                   parts_.folder.Path(job::kBlockedFile), parts_.on_warning}));
   const Frontier::Parts frontier = {parts_.fs,
                                     parts_.clock,
                                     *workers_,
-                                    parts_.settings,
+                                    settings_,
                                     parts_.suffixes,
                                     parts_.folder.dir(),
                                     parts_.folder.key_seed()};
@@ -75,11 +80,15 @@ Status Crawl::OpenStages(const job::Manifest* manifest, uint64_t from) {
   } else {
     NEPHILA_TRY(frontier_, Frontier::Open(frontier, manifest->parts));
   }
+  frontier_->SetBlocks(blocks_->lists());
 
   // To the frontier.
   finished_ = std::make_unique<Mailbox<FinishedVisit>>(
       *loop_, [this](std::vector<FinishedVisit>& visits) {
-        for (FinishedVisit& visit : visits) frontier_->Take(std::move(visit));
+        for (FinishedVisit& visit : visits) {
+          if (parts_.on_finished) parts_.on_finished(visit);
+          frontier_->Take(std::move(visit));
+        }
       });
   parked_ = std::make_unique<Mailbox<ParkedVisit>>(
       *loop_, [this](std::vector<ParkedVisit>& parked) {
@@ -92,21 +101,28 @@ Status Crawl::OpenStages(const job::Manifest* manifest, uint64_t from) {
         for (HostNote& note : notes) host_notes_.push_back(std::move(note));
       });
 
-  NEPHILA_TRY(dispatcher_thread_, LoopThread::Make(parts_.clock, shared));
   NEPHILA_TRY(auto ends, KnownEnds(from));
   const size_t downloaders =
       std::max({ThreadsFor(parts_.settings.crawl, parts_.one_thread),
                 positions.size(), ends.size()});
   ends.resize(downloaders);
+  const bool is_single = downloaders == 1;
+  NEPHILA_TRY(dispatcher_thread_,
+              LoopThread::Make(parts_.clock, shared,
+                               is_single ? "downloader" : "dispatcher"));
   // The last slot is for the replay.
   NEPHILA_TRY(quarantine_, job::Quarantine::Open(parts_.fs, parts_.folder.dir(),
                                                  downloaders + 1));
   for (const std::string& url : quarantine_->added()) {
     if (parts_.on_quarantine) parts_.on_quarantine(url);
   }
+  // A single downloader is on the dispatcher's thread: nobody has to wait for
+  // another thread to wake between the end of one request and the next.
+  net::EventLoop* const loop = is_single ? &dispatcher_thread_->loop() : shared;
   for (size_t i = 0; i < downloaders; ++i) {
     threads_.push_back(std::make_unique<CrawlThread>());
-    NEPHILA_TRY(threads_[i]->thread, LoopThread::Make(parts_.clock, shared));
+    NEPHILA_TRY(threads_[i]->thread,
+                LoopThread::Make(parts_.clock, loop, "downloader"));
   }
   NEPHILA_RETURN_IF_ERROR(MakeDispatcher(manifest));
   for (size_t i = 0; i < downloaders; ++i) {
@@ -120,7 +136,8 @@ Status Crawl::MakeDispatcher(const job::Manifest* manifest) {
   NEPHILA_TRY(resolver_, parts_.web.MakeResolver(loop));
   Dispatcher::Parts parts{loop, *resolver_, parts_.settings, parts_.suffixes};
   parts.seed = parts_.folder.key_seed();
-  parts.max_in_flight = PlanMemory(parts_.settings).transfers;
+  most_in_flight_ = PlanMemory(parts_.settings).transfers;
+  parts.max_in_flight = most_in_flight_;
   parts.downloaders = threads_.size();
   parts.restarted = !parts_.folder.is_new();
   parts.start = [this](size_t downloader, VisitPtr visit) {
@@ -138,6 +155,7 @@ Status Crawl::MakeDispatcher(const job::Manifest* manifest) {
     loop_->Post([this, count] { frontier_->Want(count); });
   };
   dispatcher_ = std::make_unique<Dispatcher>(parts);
+  dispatcher_->SetBlocks(blocks_->lists());
   if (manifest != nullptr) {
     const auto waits = manifest->parts.find("waits");
     if (waits != manifest->parts.end()) {
@@ -177,8 +195,7 @@ Status Crawl::MakeDownloader(size_t number,
   options.floor_bytes = parts_.settings.disk.floor_bytes;
   options.margin_bytes = parts_.settings.disk.margin_bytes;
   options.log_path =
-      parts_.folder.Path(job::kArchiveDir) + "/crawl" +
-      (number == 0 ? std::string() : "-" + std::to_string(number)) + ".log";
+      parts_.folder.Path(job::kArchiveDir) + "/" + LogName(number);
   options.settings.prefix = StreamPrefix(parts_.settings.store.prefix, number);
   options.seed = parts_.record_seed + number;
   options.stream = static_cast<uint32_t>(number);
@@ -270,21 +287,34 @@ Result<CrawlEnd> Crawl::Run(
 }
 
 Result<std::optional<CrawlEnd>> Crawl::Turn(MonoTime deadline) {
+  auto end = TakeTurn(deadline);
+  // Nobody waits for what will not come.
+  if (!end.has_value()) {
+    RefuseCheckpoints(end.error());
+  } else if (*end) {
+    RefuseCheckpoints({ErrorCode::kStopped, "the crawl has ended"});
+  }
+  return end;
+}
+
+Result<std::optional<CrawlEnd>> Crawl::TakeTurn(MonoTime deadline) {
   if (!started_) {
     started_ = true;
-    next_checkpoint_ =
-        parts_.clock.Now() + parts_.settings.crawl.checkpoint_interval;
-    next_sync_ = parts_.clock.Now() + parts_.settings.crawl.sync_interval;
+    next_checkpoint_ = parts_.clock.Now() + settings_.crawl.checkpoint_interval;
+    next_sync_ = parts_.clock.Now() + settings_.crawl.sync_interval;
+    next_block_look_ = parts_.clock.Now() + settings_.scope.block_interval;
     StartThreads();
     dispatcher_thread_->loop().Post(
-        [this, left = PagesLeft()] { dispatcher_->SetPagesLeft(left); });
+        [this, most = MostPages()] { dispatcher_->SetMostPages(most); });
   }
   // Before the first lease too.
   NEPHILA_RETURN_IF_ERROR(WatchDisk());
   HoldBack();
+  if (parts_.clock.Now() >= next_block_look_) ReadBlockLists();
   bool will_come = false;
   NEPHILA_TRY(const bool moved, RunFrontier(&will_come));
   SyncIfDue();
+  NEPHILA_RETURN_IF_ERROR(NoteHistoryIfDue());
   BeginCheckpointIfDue();
   NEPHILA_RETURN_IF_ERROR(failure_);
   NEPHILA_TRY(const auto end, StepEnd());
@@ -302,7 +332,7 @@ void Crawl::HoldBack() {
   const uint64_t most = parts_.settings.fetch.body_memory_bytes / 4;
   const uint64_t waiting = frontier_->arrived_bytes();
   is_behind_ = is_behind_ ? waiting > most / 2 : waiting >= most;
-  const bool hold = is_behind_ || disk_->is_waiting();
+  const bool hold = is_paused_ || is_behind_ || disk_->is_waiting();
   if (hold == held_back_) return;
   held_back_ = hold;
   dispatcher_thread_->loop().Post([this, hold = held_back_] {
@@ -314,15 +344,17 @@ void Crawl::HoldBack() {
   });
 }
 
-uint64_t Crawl::PagesLeft() const {
-  const auto most = static_cast<uint64_t>(parts_.settings.crawl.max_pages);
+// Of this run.
+uint64_t Crawl::MostPages() const {
+  const auto most = static_cast<uint64_t>(settings_.crawl.max_pages);
   if (most == 0) return UINT64_MAX;
-  return most - std::min(most, frontier_->accounts().pages.value());
+  return most - std::min(most, pages_before_);
 }
 
 Status Crawl::WatchDisk() {
   NEPHILA_RETURN_IF_ERROR(
       disk_->Look(journal_->on_reserve() || manifests_->on_reserve()));
+  LogDisk();
   if (disk_->trials() == trials_) return {};
   trials_ = disk_->trials();
   OnDownloaders([](CrawlThread& thread) { thread.downloader->TryAgain(); },
@@ -394,7 +426,12 @@ MonoTime Crawl::NextTurn(bool moved, bool will_come, MonoTime deadline) const {
     deadline =
         std::min(deadline, now + std::max<decltype(left)>(left, kPassPoll));
   }
-  return std::min({deadline, next_sync_, next_checkpoint_, disk_->next_look()});
+  // One that cannot be begun now is no reason to look again at once.
+  if (checkpoint_ == nullptr && phase_ == Phase::kRunning &&
+      !disk_->is_refused()) {
+    deadline = std::min(deadline, next_checkpoint_);
+  }
+  return std::min({deadline, next_sync_, next_block_look_, disk_->next_look()});
 }
 
 Status Crawl::TakeMail() {
@@ -411,55 +448,12 @@ Status Crawl::TakeMail() {
 }
 
 void Crawl::Fail(const Error& error) {
+  if (parts_.log != nullptr) parts_.log->Warn("{}", error.message);
   if (error.code == ErrorCode::kNoSpace) {
     disk_->Refused(error);
   } else if (failure_.has_value()) {
     failure_ = Unexpected(error);
   }
-}
-
-CrawlStatus Crawl::status() const {
-  CrawlStatus status;
-  const Accounts& accounts = frontier_->accounts();
-  status.elapsed = parts_.clock.Now() - began_;
-  status.pages = accounts.pages.value();
-  status.pages_before = pages_before_;
-  status.bytes = accounts.bytes.value();
-  status.failed = accounts.fetch.Totals().DroppedSum();
-  status.retries = accounts.retries.value();
-  status.robots = accounts.robots.value();
-  status.quarantined = accounts.parse.Totals().dropped[kParseDropQuarantined];
-  status.in_flight = in_flight_.load(std::memory_order_relaxed);
-  status.ready = frontier_->ready();
-  status.parked = frontier_->parked();
-  status.seen = frontier_->seen().account().Totals().out;
-  if (phase_ == Phase::kEnded) status.end = end_;
-  if (gave_up_) {
-    status.disk =
-        "disk: no room for a last checkpoint; nothing is lost, the next run "
-        "reads more of the journal";
-  } else if (phase_ != Phase::kEnded || checkpoint_ != nullptr) {
-    status.disk = disk_->Text();
-  }
-  for (const StageAccount* account : frontier_->StageAccounts()) {
-    status.AddStage(*account);
-    if (account->name() != "reputation") {
-      status.waiting +=
-          static_cast<uint64_t>(std::max<int64_t>(account->Totals().held, 0));
-    }
-  }
-  for (size_t i = 0; i < accounts.outcomes.size(); ++i) {
-    if (accounts.outcomes[i].value() == 0) continue;
-    status.outcomes.emplace_back(
-        item::FetchOutcomeName(static_cast<item::FetchOutcome>(i)),
-        accounts.outcomes[i].value());
-  }
-  for (size_t i = 0; i < accounts.statuses.size(); ++i) {
-    if (accounts.statuses[i].value() == 0) continue;
-    status.statuses.emplace_back(std::to_string(i) + "xx",
-                                 accounts.statuses[i].value());
-  }
-  return status;
 }
 
 }  // namespace nephila::crawl

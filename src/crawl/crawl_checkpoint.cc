@@ -34,6 +34,11 @@ Status Crawl::OpenJob() {
   NEPHILA_TRY(manifests_,
               job::ManifestFolder::Open(
                   parts_.fs, parts_.folder.Path(job::kManifestsDir), options));
+  if (parts_.log != nullptr) {
+    for (const Error& damaged : manifests_->damaged()) {
+      parts_.log->Warn("a damaged manifest is set aside: {}", damaged.message);
+    }
+  }
   std::optional<job::Manifest> manifest;
   if (manifests_->newest_number() > 0) {
     NEPHILA_TRY(manifest, manifests_->Newest());
@@ -57,10 +62,12 @@ Status Crawl::OpenJob() {
   NEPHILA_TRY(journal_, job::Journal::Open(parts_.fs,
                                            parts_.folder.Path(job::kJournalDir),
                                            journal, from));
+  NEPHILA_RETURN_IF_ERROR(OpenHistory());
   NEPHILA_RETURN_IF_ERROR(OpenStages(manifest ? &*manifest : nullptr, from));
   manifest_entry_ = from - 1;
   NEPHILA_RETURN_IF_ERROR(Replay(from));
   pages_before_ = frontier_->accounts().pages.value();
+  bytes_before_ = frontier_->accounts().bytes.value();
   return {};
 }
 
@@ -68,7 +75,7 @@ Status Crawl::OpenJob() {
 // entry is lost is cut.
 void Crawl::SyncIfDue() {
   if (parts_.clock.Now() < next_sync_) return;
-  next_sync_ = parts_.clock.Now() + parts_.settings.crawl.sync_interval;
+  next_sync_ = parts_.clock.Now() + settings_.crawl.sync_interval;
   // A checkpoint does it too.
   if (checkpoint_ != nullptr || phase_ != Phase::kRunning) return;
   OnDownloaders(
@@ -101,6 +108,8 @@ Status Crawl::NoteState() {
   }
   NEPHILA_TRY(checkpoint_->manifest.parts, frontier_->BeginCheckpoint());
   checkpoint_->manifest.parts["status"] = FormatStatus(status());
+  checkpoint_->manifest.parts["settings"] = ChangedSettings(settings_);
+  checkpoint_->manifest.parts["history"] = history_->Mark();
   checkpoint_->step = Checkpoint::Step::kCollecting;
   return {};
 }
@@ -170,6 +179,7 @@ Status Crawl::EndCheckpoint() {
     checkpoint_->manifest.parts["waits"] = std::move(checkpoint_->waits);
   }
   NEPHILA_RETURN_IF_ERROR(journal_->Sync());
+  NEPHILA_RETURN_IF_ERROR(history_->Sync());
   NEPHILA_RETURN_IF_ERROR(frontier_->FinishCheckpoint());
   NEPHILA_RETURN_IF_ERROR(manifests_->Write(checkpoint_->manifest));
   NEPHILA_RETURN_IF_ERROR(quarantine_->Save());
@@ -179,9 +189,11 @@ Status Crawl::EndCheckpoint() {
   OnDownloaders(
       [](CrawlThread& thread) { thread.downloader->Covered(thread.position); },
       [] {});
+  const uint64_t number = checkpoint_->manifest.number;
   checkpoint_.reset();
-  next_checkpoint_ =
-      parts_.clock.Now() + parts_.settings.crawl.checkpoint_interval;
+  checkpoint_time_ = parts_.clock.Now();
+  next_checkpoint_ = parts_.clock.Now() + settings_.crawl.checkpoint_interval;
+  TellCheckpoint(number);
   return {};
 }
 

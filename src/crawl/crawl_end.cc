@@ -18,7 +18,7 @@ constexpr std::chrono::seconds kDrainTime{5};
 std::optional<CrawlEnd> Crawl::Reached() const {
   const Accounts& accounts = frontier_->accounts();
   if (stops_ > 0) return CrawlEnd::kStopped;
-  const config::CrawlSettings& limits = parts_.settings.crawl;
+  const config::CrawlSettings& limits = settings_.crawl;
   if (limits.max_pages > 0 &&
       accounts.pages.value() >= static_cast<uint64_t>(limits.max_pages)) {
     return CrawlEnd::kMaxPages;
@@ -77,6 +77,7 @@ Status Crawl::StepLast() {
     if (*moved) return {};
   }
   phase_ = Phase::kEnded;
+  NEPHILA_RETURN_IF_ERROR(NoteHistory(/*is_end=*/true));
   return Tolerate(BeginCheckpoint());
 }
 
@@ -98,6 +99,7 @@ void Crawl::GiveUp() {
       [this] {
         if (Status status = journal_->Sync(); !status) Fail(status.error());
         checkpoint_.reset();
+        RefuseCheckpoints({ErrorCode::kNoSpace, "no room on disk"});
         phase_ = Phase::kEnded;
       });
 }
@@ -149,6 +151,8 @@ void Crawl::OnDownloaders(const std::function<void(CrawlThread&)>& function,
   for (auto& thread : threads_) {
     CrawlThread& one = *thread;
     one.thread->loop().Post([this, &one, function, done, missing] {
+      // What is asked for comes behind all that has ended.
+      one.downloader->SettleAll();
       function(one);
       loop_->Post([done, missing] {
         if (--*missing == 0) done();

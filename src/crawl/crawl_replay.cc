@@ -24,7 +24,10 @@ FinishedVisit VisitOf(const job::Entry& entry, uint64_t number) {
   visit.kind = entry.kind == job::EntryKind::kRobots ? item::FetchKind::kRobots
                                                      : item::FetchKind::kPage;
   visit.is_seed = entry.kind == job::EntryKind::kSeed;
-  visit.is_void = entry.kind == job::EntryKind::kCommand;
+  if (entry.kind == job::EntryKind::kCommand) {
+    visit.command = entry.text;
+    visit.is_void = visit.command.empty();
+  }
   visit.record = entry.record;
   visit.attempt = entry.attempt;
   visit.outcome = entry.outcome;
@@ -189,9 +192,14 @@ Result<std::vector<std::optional<store::Position>>> Crawl::KnownEnds(
 // folders stay: this may be stopped too, and a job without them is damaged.
 Status Crawl::ClearStages() {
   for (const std::string_view stage :
-       {job::kSeenDir, job::kReputationDir, job::kBudgetDir, job::kRobotsDir,
-        job::kReadyDir}) {
+       {job::kSeenDir, job::kCapsDir, job::kReputationDir, job::kBudgetDir,
+        job::kRobotsDir, job::kReadyDir}) {
     const std::string path = parts_.folder.Path(stage);
+    if (stage == job::kCapsDir) {
+      // Only a crawl with caps has one.
+      NEPHILA_TRY(const bool exists, parts_.fs.Exists(path));
+      if (!exists) continue;
+    }
     NEPHILA_TRY(const auto entries, parts_.fs.List(path));
     for (const DirEntry& entry : entries) {
       NEPHILA_RETURN_IF_ERROR(RemoveAll(parts_.fs, path + "/" + entry.name));

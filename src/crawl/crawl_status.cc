@@ -24,10 +24,32 @@ std::string_view CrawlEndName(CrawlEnd end) {
   return "";
 }
 
+std::string_view CrawlStateName(CrawlState state) {
+  switch (state) {
+    case CrawlState::kRunning:
+      return "running";
+    case CrawlState::kPaused:
+      return "paused";
+    case CrawlState::kWaitingForDisk:
+      return "waiting-for-disk";
+    case CrawlState::kStopping:
+      return "stopping";
+    case CrawlState::kStopped:
+      return "stopped";
+  }
+  return "";
+}
+
 double CrawlStatus::rate() const {
   const double seconds = Seconds(elapsed);
   if (seconds <= 0) return 0;
   return static_cast<double>(pages - pages_before) / seconds;
+}
+
+double CrawlStatus::byte_rate() const {
+  const double seconds = Seconds(elapsed);
+  if (seconds <= 0) return 0;
+  return static_cast<double>(bytes - bytes_before) / seconds;
 }
 
 void CrawlStatus::AddStage(const StageAccount& account) {

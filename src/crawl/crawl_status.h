@@ -26,11 +26,23 @@ enum class CrawlEnd : uint8_t {
 };
 std::string_view CrawlEndName(CrawlEnd end);
 
+// What a crawl does now.
+enum class CrawlState : uint8_t {
+  kRunning,
+  kPaused,
+  kWaitingForDisk,
+  kStopping,  // what is in flight ends, and a last checkpoint is taken
+  kStopped,
+};
+// "running", "paused", "waiting-for-disk", "stopping", "stopped".
+std::string_view CrawlStateName(CrawlState state);
+
 struct CrawlStatus {
   std::chrono::nanoseconds elapsed{0};  // of this run
   uint64_t pages = 0;  // archived responses, robots.txt apart, of the job
   uint64_t pages_before = 0;  // by earlier runs
   uint64_t bytes = 0;         // of their bodies
+  uint64_t bytes_before = 0;  // by earlier runs
   uint64_t failed = 0;        // URLs that were given up
   uint64_t retries = 0;
   uint64_t robots = 0;       // robots.txt files that were asked for
@@ -53,6 +65,7 @@ struct CrawlStatus {
   std::vector<std::pair<std::string, uint64_t>> statuses;  // "2xx"
 
   double rate() const;  // pages a second, of this run
+  double byte_rate() const;
   void AddStage(const StageAccount& account);
   // The first stage whose counts do not add up; "" if all do.
   std::string Imbalance() const;

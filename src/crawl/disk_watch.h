@@ -61,6 +61,8 @@ class DiskWatch {
   bool is_refused() const { return refused_.has_value() && !is_trial_; }
   // Rises with each trial: what was refused before is then tried again.
   uint64_t trials() const { return trials_; }
+  // Where the job is, by the last look.
+  uint64_t free_bytes() const { return places_.front().free; }
   // "disk: 1.2 GiB free, below disk.floor of 2.0 GiB; waiting", or the like;
   // empty while there is room.
   std::string Text() const;

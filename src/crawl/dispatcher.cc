@@ -70,6 +70,7 @@ Dispatcher::Dispatcher(const Parts& parts)
       politeness_(clock_, OptionsOf(parts)),
       max_in_flight_(parts.max_in_flight),
       load_(parts.downloaders, 0),
+      blocks_(std::make_shared<const scope::BlockSet>()),
       alive_(std::make_shared<Dispatcher*>(this)) {
   NEPHILA_CHECK(parts.downloaders > 0);
 }
@@ -109,7 +110,8 @@ void Dispatcher::Contacted(uint64_t lease, MonoTime when) {
 }
 
 void Dispatcher::Ended(size_t downloader, End end) {
-  if (end.is_page && pages_left_ > 0) --pages_left_;
+  if (end.is_page) ++pages_ended_;
+  std::optional<Waits> released;
   if (end.lease != 0) {
     --in_flight_;
     --load_[downloader];
@@ -121,9 +123,8 @@ void Dispatcher::Ended(size_t downloader, End end) {
                      host.overloads != left.host.overloads;
     }
     if (end.next == nullptr) {
-      parts_.released(downloader, end.lease,
-                      {RoundUp(left.host.left), RoundUp(left.address.left),
-                       left.host.failures, left.host.overloads});
+      released = {RoundUp(left.host.left), RoundUp(left.address.left),
+                  left.host.failures, left.host.overloads};
     }
     // Before the host can be forgotten here.
     PassOnNotes();
@@ -132,6 +133,9 @@ void Dispatcher::Ended(size_t downloader, End end) {
   if (end.next != nullptr) Begin(std::move(end.next));
   ask_at_ = {};
   Pump();
+  // Behind the visits that take its place: they are asked for before its page
+  // is read.
+  if (released) parts_.released(downloader, end.lease, *released);
 }
 
 void Dispatcher::Pause() { paused_ = true; }
@@ -146,9 +150,50 @@ void Dispatcher::SetMaxInFlight(size_t max) {
   Pump();
 }
 
-void Dispatcher::SetPagesLeft(uint64_t pages) {
-  pages_left_ = pages;
+void Dispatcher::SetMostPages(uint64_t pages) {
+  most_pages_ = pages;
   Pump();
+}
+
+void Dispatcher::SetDelays(const config::PolitenessSettings& settings) {
+  politeness_.SetDelays(settings, [this](uint64_t key) -> std::string_view {
+    const auto found = hosts_.find(key);
+    if (found == hosts_.end()) return {};
+    // "http://name:80/" without the rest; an IPv6 address has its brackets.
+    std::string_view name = found->second.origin;
+    name.remove_prefix(name.find("//") + 2);
+    name = name.substr(0, name.find('/'));
+    const size_t colon = name.rfind(':');
+    if (colon != std::string_view::npos && !name.ends_with(']')) {
+      name = name.substr(0, colon);
+    }
+    return name;
+  });
+  Pump();
+}
+
+DispatcherFacts Dispatcher::facts() const {
+  DispatcherFacts facts;
+  facts.politeness = politeness_.stats();
+  facts.hosts = politeness_.CountHosts();
+  facts.in_flight = in_flight_;
+  facts.max_in_flight = max_in_flight_;
+  facts.waiting = visits_.size();
+  facts.resolving = nameless_;
+  facts.no_room = full_.size();
+  return facts;
+}
+
+HostLook Dispatcher::Look(uint64_t host, std::string_view url) const {
+  HostLook look;
+  look.why = politeness_.Why(host);
+  look.now = clock_.Now();
+  const auto found = hosts_.find(host);
+  look.resolving = found != hosts_.end() && found->second.resolving;
+  look.has_url = std::any_of(
+      visits_.begin(), visits_.end(),
+      [&](const auto& visit) { return IsPageOf(*visit.second, url); });
+  return look;
 }
 
 void Dispatcher::Aim(Visit* visit) const {
@@ -261,8 +306,7 @@ void Dispatcher::PumpOnce() {
     AddWhatHadNoRoom();
   }
   std::vector<politeness::Lease> leases;
-  // Each may become a page.
-  const size_t most = std::min<uint64_t>(max_in_flight_, pages_left_);
+  const size_t most = MostLeases();
   if (!paused_ && in_flight_ < most) {
     politeness_.Take(most - in_flight_, leases);
   }
@@ -292,7 +336,27 @@ bool Dispatcher::AddWhatHadNoRoom() {
   return added;
 }
 
+bool Dispatcher::EndIfBlocked(const politeness::Lease& lease) {
+  if (blocks_->empty()) return false;
+  const uint64_t id = IdOf(lease.payload);
+  auto why = WhyBlocked(*visits_.at(id));
+  if (!why && !blocks_->Find(AddressOf(lease.address))) return false;
+  // Nobody was contacted: no clock runs for it.
+  politeness::Outcome outcome;
+  outcome.end = clock_.Now();
+  politeness_.Done(lease.id, outcome);
+  PassOnNotes();
+  if (why) {
+    Fail(id, item::FetchOutcome::kBlocked, *std::move(why));
+  } else {
+    // Its name may have addresses that are not: its answer tells.
+    Prepare(id);
+  }
+  return true;
+}
+
 void Dispatcher::Start(const politeness::Lease& lease) {
+  if (EndIfBlocked(lease)) return;
   VisitPtr visit = Extract(IdOf(lease.payload));
   visit->lease = lease.id;
   visit->address = AddressOf(lease.address);
@@ -355,7 +419,7 @@ void Dispatcher::AskForMore() {
 void Dispatcher::SetTimer() {
   MonoTime due = MonoTime::max();
   if (!paused_) {
-    if (in_flight_ < std::min<uint64_t>(max_in_flight_, pages_left_)) {
+    if (in_flight_ < MostLeases()) {
       due = politeness_.NextDue();
     }
     if (!later_.empty()) due = std::min(due, later_.begin()->first);

@@ -9,13 +9,16 @@
 //   that
 //       wait for long, back to the frontier; requests for more
 //   Drop: nothing: a name that cannot be resolved is a visit with a failure, as
-//   is a page of a host that was silent too often (`politeness.give_up_after`)
+//   is a page of a host that was silent too often (`politeness.give_up_after`),
+//   and what a black list names, by its URL or by its address: that is looked
+//   up before a name is resolved, when it is, and when a lease is there
 //   Threads: that of its loop   Memory: `politeness.max_urls`, `max_hosts`
 //
 // Hosts are held here from their first visit to their last one's end; the
 // clocks are politeness's alone.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -27,6 +30,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -37,6 +41,7 @@
 #include "dns/resolver.h"
 #include "net/event_loop.h"
 #include "politeness/politeness.h"
+#include "scope/block_list.h"
 #include "url/public_suffix.h"
 
 namespace nephila::crawl {
@@ -56,6 +61,26 @@ struct HostNote {
   WallTime not_before{};
   uint32_t failures = 0;
   uint32_t overloads = 0;
+};
+
+// For whoever looks at a crawl.
+struct DispatcherFacts {
+  politeness::PolitenessStats politeness;
+  politeness::HostCounts hosts;
+  size_t in_flight = 0;
+  size_t max_in_flight = 0;
+  size_t waiting = 0;    // visits without a lease
+  size_t resolving = 0;  // of them, those that wait for their name
+  size_t no_room = 0;    // of them, those for which memory has no room
+};
+
+// What is known of a host, and of one URL of it.
+struct HostLook {
+  politeness::Explanation why;
+  bool resolving = false;  // its name
+  bool has_url = false;    // without a lease
+  bool in_flight = false;  // the URL, at a downloader
+  MonoTime now{};
 };
 
 class Dispatcher {
@@ -101,6 +126,11 @@ class Dispatcher {
   // nothing comes any more that was checked before.
   void Noted(uint64_t host, uint64_t epoch);
 
+  // The black lists that hold from now on; what is in flight ends.
+  void SetBlocks(std::shared_ptr<const scope::BlockSet> blocks) {
+    blocks_ = std::move(blocks);
+  }
+
   // From a downloader.
   struct End {
     uint64_t lease = 0;  // 0: that was told before
@@ -108,7 +138,7 @@ class Dispatcher {
     // The visit goes on: a hop, or again after a connection that was gone.
     VisitPtr next = nullptr;
     bool is_hop = false;
-    bool is_page = false;  // that counts for SetPagesLeft
+    bool is_page = false;  // that counts for SetMostPages
   };
   void Contacted(uint64_t lease, MonoTime when);
   void Ended(size_t downloader, End end);
@@ -123,8 +153,11 @@ class Dispatcher {
   size_t waiting() const { return visits_.size(); }
   // At most so many leases at a time.
   void SetMaxInFlight(size_t max);
-  // So many pages may still come; nobody is asked for one more.
-  void SetPagesLeft(uint64_t pages);
+  // So many pages may come, counted from the beginning; nobody is asked for
+  // one more.
+  void SetMostPages(uint64_t pages);
+  // From now on (Politeness::SetDelays).
+  void SetDelays(const config::PolitenessSettings& settings);
 
   std::string SaveWaits() const { return politeness_.Save(); }
   Status RestoreWaits(std::string_view saved) {
@@ -137,9 +170,12 @@ class Dispatcher {
     if (address) politeness_.Hold(*address);
   }
   politeness::PolitenessStats stats() const { return politeness_.stats(); }
+  DispatcherFacts facts() const;
   politeness::Explanation Why(uint64_t host) const {
     return politeness_.Why(host);
   }
+  // Without `in_flight`. Cost: a look at each visit here.
+  HostLook Look(uint64_t host, std::string_view url) const;
 
  private:
   // From its first visit here to its last one's end, or until a note of its
@@ -171,6 +207,12 @@ class Dispatcher {
   // Into the heaps; false if they are full.
   bool Add(uint64_t id);
   politeness::HostFacts FactsOf(const Visit& visit, const Host& host) const;
+  // Why nobody may be asked for it; nothing if somebody may.
+  std::optional<std::string> WhyBlocked(const Visit& visit);
+  // Without the addresses that are blocked. Nothing if there are others, else
+  // why.
+  std::optional<std::string> RemoveBlocked(
+      std::vector<net::IpAddress>* addresses) const;
   // The answer is none: of those that waited for it one was an attempt, unless
   // it is the last word for all of them.
   void FailAll(const std::vector<uint64_t>& ids, const dns::Answer& answer);
@@ -188,6 +230,8 @@ class Dispatcher {
   void AddWhatIsDue();
   bool AddWhatHadNoRoom();  // whether there was any now
   void Start(const politeness::Lease& lease);
+  // Whether it is blocked by now; then the lease is given back.
+  bool EndIfBlocked(const politeness::Lease& lease);
   bool KeepsConnection(const Visit& visit, const Host& host) const;
   void PassOnParked();
   void PassOnNotes();
@@ -195,6 +239,11 @@ class Dispatcher {
   void AskForMore();
   void SetTimer();
 
+  // So many leases at once: each may become a page.
+  size_t MostLeases() const {
+    const uint64_t left = most_pages_ - std::min(most_pages_, pages_ended_);
+    return std::min<uint64_t>(max_in_flight_, left);
+  }
   VisitPtr Extract(uint64_t id);
   void Leave(uint64_t host_key);  // one visit less
   void DropIfDone(uint64_t host_key);
@@ -204,7 +253,8 @@ class Dispatcher {
   politeness::Politeness politeness_;
   size_t max_in_flight_;
   size_t in_flight_ = 0;
-  uint64_t pages_left_ = UINT64_MAX;
+  uint64_t most_pages_ = UINT64_MAX;
+  uint64_t pages_ended_ = 0;
   std::vector<size_t> load_;  // leases by downloader
   size_t next_failed_ = 0;    // the downloader that writes it down
   bool paused_ = false;
@@ -218,6 +268,9 @@ class Dispatcher {
   std::multimap<MonoTime, uint64_t> later_;  // to be begun again
   // Of hosts whose name is not known: restored, and not seen here since.
   std::unordered_map<uint64_t, politeness::HostNote> unnamed_;
+
+  std::shared_ptr<const scope::BlockSet> blocks_;
+  std::string surt_;  // for looking into it
 
   size_t wanted_ = 0;  // asked for, and not come
   bool came_ = false;  // some of it

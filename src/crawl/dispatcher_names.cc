@@ -3,9 +3,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/check.h"
 #include "crawl/contact_parts.h"
 #include "crawl/dispatcher.h"
 #include "item/outcome_policy.h"
+#include "item/url_record.h"
+#include "url/canonicalizer.h"
+#include "url/parser.h"
+#include "url/url.h"
 
 namespace nephila::crawl {
 
@@ -17,8 +22,46 @@ Kind Dispatcher::KindOf(const Visit& visit) {
   return visit.attempt == 1 ? Kind::kFirstRobots : Kind::kRobots;
 }
 
+std::optional<std::string> Dispatcher::WhyBlocked(const Visit& visit) {
+  if (blocks_->empty()) return std::nullopt;
+  item::UrlRecord record;
+  url::Url url;
+  if (visit.kind == item::FetchKind::kPage) {
+    const auto read = item::ReadUrl(visit.record);
+    NEPHILA_CHECK(read);
+    record = *read;
+  } else {
+    // Of a robots.txt the hop that is next.
+    NEPHILA_CHECK(url::Parse(visit.url, nullptr, &url) && url.is_http());
+    std::string_view host = url.host();
+    record.url = url.href();
+    record.host_start = static_cast<uint32_t>(host.data() - record.url.data());
+    if (host.ends_with('.')) host.remove_suffix(1);
+    record.host_size = static_cast<uint32_t>(host.size());
+    record.pld_size = static_cast<uint32_t>(
+        url::PayLevelDomain(host, url.host_kind(), parts_.suffixes).size());
+  }
+  const auto hit = blocks_->Find(record, surt_);
+  if (!hit) return std::nullopt;
+  return "blocked by " + hit->ToString();
+}
+
+std::optional<std::string> Dispatcher::RemoveBlocked(
+    std::vector<net::IpAddress>* addresses) const {
+  std::optional<std::string> why;
+  std::erase_if(*addresses, [&](const net::IpAddress& address) {
+    const auto hit = blocks_->Find(address);
+    if (hit) why = address.ToString() + " is blocked by " + hit->ToString();
+    return hit.has_value();
+  });
+  return addresses->empty() ? why : std::nullopt;
+}
+
 void Dispatcher::Prepare(uint64_t id) {
   const Visit& visit = *visits_.at(id);
+  if (auto why = WhyBlocked(visit)) {
+    return Fail(id, item::FetchOutcome::kBlocked, *std::move(why));
+  }
   const auto due = politeness_.NotYet(FactsOf(visit, hosts_.at(visit.host_key)),
                                       KindOf(visit));
   if (!due) {
@@ -60,7 +103,18 @@ void Dispatcher::OnAnswer(uint64_t host_key, const dns::Answer& answer) {
   const bool later = answer.outcome == dns::Outcome::kOverloaded ||
                      answer.outcome == dns::Outcome::kCancelled ||
                      (paused_ && !found);
-  if (found) host.addresses = KeysOf(answer.addresses);
+  if (found) {
+    std::vector<net::IpAddress> addresses = answer.addresses;
+    const auto why = RemoveBlocked(&addresses);
+    // When the crawl has ended its lease will say so.
+    if (why && !paused_) {
+      for (const uint64_t id : ids) {
+        Fail(id, item::FetchOutcome::kBlocked, *why);
+      }
+      return Pump();
+    }
+    host.addresses = KeysOf(why ? answer.addresses : addresses);
+  }
   if (!found && !later) {
     FailAll(ids, answer);
     return Pump();

@@ -3,11 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "crawl/dispatch_testing.h"
+#include "robots/rules.h"
+#include "scope/block_list.h"
 
 namespace nephila::crawl {
 namespace {
@@ -23,7 +27,17 @@ std::vector<std::string> PagesOf(const std::string& host, size_t count) {
   return urls;
 }
 
-class DispatcherTest : public DispatchTest {};
+class DispatcherTest : public DispatchTest {
+ protected:
+  std::shared_ptr<const scope::BlockSet> Blocks(std::string_view lines) {
+    return std::make_shared<const scope::BlockSet>(
+        std::vector<std::shared_ptr<const scope::BlockList>>{
+            scope::BlockList::Read("list", lines, canonicalizer_, suffixes_,
+                                   [](uint32_t, const Error& why) {
+                                     ADD_FAILURE() << why.message;
+                                   })});
+  }
+};
 
 TEST_F(DispatcherTest, NoHostAndNoAddressIsContactedEarly) {
   settings_.politeness.host_delay = seconds(2);
@@ -177,14 +191,16 @@ TEST_F(DispatcherTest, PagesOfAHostThatIsSilentForLongAreGivenUp) {
   GivePages(PagesOf("a.test", 5));
   ASSERT_TRUE(RunUntilFinished(5, minutes(2)));
   EXPECT_EQ(web_.log().size(), 2U);
-  for (size_t i = 2; i < 5; ++i) {
+  // Those that were not tried need not wait for the end of the one that was.
+  for (size_t i = 1; i < 4; ++i) {
     EXPECT_EQ(finished_[i].outcome, FetchOutcome::kHostDead);
     EXPECT_FALSE(finished_[i].retry);
   }
   EXPECT_TRUE(parked_.empty());
   // Nor is the one tried again that found it silent the last time.
   EXPECT_TRUE(finished_[0].retry);
-  EXPECT_FALSE(finished_[1].retry);
+  EXPECT_EQ(finished_[4].outcome, FetchOutcome::kConnectFailed);
+  EXPECT_FALSE(finished_[4].retry);
   EXPECT_NE(CrawlLog().find("host-dead"), std::string::npos);
   // It is asked again when its pause is over.
   clock_.Advance(minutes(10));
@@ -426,6 +442,116 @@ TEST_F(DispatcherTest, ConnectionsAreNotKeptForWhatComesLate) {
   GivePages(PagesOf("a.test", 2));
   ASSERT_TRUE(RunUntilFinished(2));
   EXPECT_FALSE(web_.log()[1].reused);
+}
+
+TEST_F(DispatcherTest, WhatIsBlockedIsWrittenDownWithoutANameOrALease) {
+  Start();
+  dispatcher_->SetBlocks(Blocks("host bad.test"));
+  GivePages(PagesOf("www.bad.test", 3));
+  Give(Robots("http://bad.test/"));
+  ASSERT_TRUE(RunUntilFinished(4, seconds(1)));
+  EXPECT_TRUE(web_.log().empty());
+  EXPECT_EQ(web_.TimesResolved("bad.test"), 0U);
+  EXPECT_EQ(web_.TimesResolved("www.bad.test"), 0U);
+  for (const FinishedVisit& visit : finished_) {
+    EXPECT_EQ(visit.outcome, FetchOutcome::kBlocked);
+    EXPECT_FALSE(visit.retry);
+    EXPECT_EQ(EntryOf(visit.entry).outcome, FetchOutcome::kBlocked);
+    if (visit.kind != item::FetchKind::kRobots) continue;
+    // In its place stands the word of the operator.
+    EXPECT_EQ(visit.robots_end, item::RobotsFetchEnd::kAnswer);
+    EXPECT_EQ(visit.rules, robots::CompileDisallowAll());
+  }
+  EXPECT_NE(CrawlLog().find("-5001"), std::string::npos);
+  EXPECT_EQ(dispatcher_->waiting(), 0U);
+}
+
+TEST_F(DispatcherTest, AListThatComesLaterHoldsForWhatWaitsForItsTime) {
+  settings_.politeness.host_delay = seconds(5);
+  settings_.politeness.host_delay_floor = seconds(5);
+  Start();
+  GivePages(PagesOf("bad.test", 4));
+  GivePages(PagesOf("good.test", 2));
+  ASSERT_TRUE(RunUntilFinished(2, seconds(1)));
+  dispatcher_->SetBlocks(Blocks("surt (test,bad,)/"));
+  ASSERT_TRUE(RunUntilFinished(6, seconds(10)));
+  EXPECT_EQ(std::count_if(finished_.begin(), finished_.end(),
+                          [](const FinishedVisit& visit) {
+                            return visit.outcome == FetchOutcome::kBlocked;
+                          }),
+            3);
+  EXPECT_EQ(web_.log().size(), 3U);
+  EXPECT_EQ(dispatcher_->waiting(), 0U);
+  EXPECT_EQ(dispatcher_->in_flight(), 0U);
+  // And the host can be asked again when it is not on the list any more.
+  dispatcher_->SetBlocks(Blocks(""));
+  Give(Page("http://bad.test/again"));
+  ASSERT_TRUE(RunUntilFinished(7, seconds(10)));
+  EXPECT_EQ(finished_.back().outcome, FetchOutcome::kResponse);
+  EXPECT_EQ(web_.FirstEarly(seconds(5), milliseconds(100)), "");
+}
+
+TEST_F(DispatcherTest, OfANamesAddressesThoseThatAreBlockedAreNotUsed) {
+  const auto bad = net::IpAddress::V4(192, 0, 2, 1);
+  const auto good = net::IpAddress::V4(198, 51, 100, 1);
+  web_.PutHost("a.test", {bad, good});
+  web_.PutHost("b.test", {bad});
+  Start();
+  dispatcher_->SetBlocks(Blocks("address 192.0.2.0/28"));
+  GivePages({"http://a.test/", "http://b.test/"});
+  ASSERT_TRUE(RunUntilFinished(2, seconds(5)));
+  ASSERT_EQ(web_.log().size(), 1U);
+  EXPECT_EQ(web_.log()[0].address, good);
+  EXPECT_NE(CrawlLog().find("192.0.2.1"), std::string::npos);
+  // An address that is blocked when its lease is there.
+  settings_.politeness.park_after = hours(1);
+  Give(Page("http://a.test/2"));
+  RunFor(milliseconds(10));
+  dispatcher_->SetBlocks(Blocks("address 192.0.2.0/28\naddress 198.51.100.1"));
+  ASSERT_TRUE(RunUntilFinished(3, seconds(5)));
+  EXPECT_EQ(finished_.back().outcome, FetchOutcome::kBlocked);
+  EXPECT_EQ(web_.log().size(), 1U);
+}
+
+TEST_F(DispatcherTest, WhenOneAddressIsBlockedTheOthersOfTheNameAreUsed) {
+  const auto first = net::IpAddress::V4(192, 0, 2, 1);
+  const auto second = net::IpAddress::V4(198, 51, 100, 1);
+  web_.PutHost("a.test", {first, second});
+  settings_.politeness.host_delay = seconds(2);
+  settings_.politeness.host_delay_floor = seconds(2);
+  Start();
+  GivePages(PagesOf("a.test", 5));
+  ASSERT_TRUE(RunUntilFinished(1, seconds(1)));
+  // The others wait for their time, each address one that they may get.
+  const auto blocked = web_.log()[0].address;
+  const auto left = blocked == first ? second : first;
+  dispatcher_->SetBlocks(Blocks("address " + blocked.ToString()));
+  ASSERT_TRUE(RunUntilFinished(3, seconds(10)));
+  dispatcher_->SetBlocks(Blocks("address " + left.ToString()));
+  ASSERT_TRUE(RunUntilFinished(5, seconds(10)));
+  for (const FinishedVisit& visit : finished_) {
+    EXPECT_EQ(visit.outcome, FetchOutcome::kResponse);
+  }
+  ASSERT_EQ(web_.log().size(), 5U);
+  EXPECT_EQ(web_.log()[1].address, left);
+  EXPECT_EQ(web_.log()[2].address, left);
+  EXPECT_EQ(web_.log()[3].address, blocked);
+  EXPECT_EQ(web_.log()[4].address, blocked);
+  EXPECT_EQ(web_.FirstEarly(seconds(2), milliseconds(100)), "");
+  EXPECT_EQ(dispatcher_->in_flight(), 0U);
+  EXPECT_EQ(dispatcher_->waiting(), 0U);
+}
+
+TEST_F(DispatcherTest, ARedirectOfARobotsTxtToABlockedHostIsNotFollowed) {
+  web_.Put("http://a.test/robots.txt", FakeRedirect("http://bad.test/rules"));
+  Start();
+  dispatcher_->SetBlocks(Blocks("domain bad.test"));
+  Give(Robots("http://a.test/"));
+  ASSERT_TRUE(RunUntilFinished(2, seconds(5)));
+  EXPECT_EQ(web_.Asked(),
+            (std::vector<std::string>{"http://a.test/robots.txt"}));
+  EXPECT_EQ(finished_.back().robots_end,
+            item::RobotsFetchEnd::kRefusedRedirect);
 }
 
 TEST_F(DispatcherTest, AnAnswerOfTheResolverMayComeWhenItIsGone) {

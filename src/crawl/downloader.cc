@@ -26,6 +26,8 @@ using std::chrono::milliseconds;
 // Names whose records were archived and are not archived again; more are
 // forgotten all at once, and a record twice does no harm.
 constexpr size_t kMostNames = size_t{1} << 16;
+// Pages that may wait while others are asked for: their bodies take memory.
+constexpr size_t kMostReleased = 4;
 
 std::unique_ptr<FetchResult> WithoutContact(const Visit& visit,
                                             const Clock& clock) {
@@ -48,7 +50,7 @@ Downloader::Downloader(const Parts& parts)
       head_(fetch::HeadLimitsOf(parts.settings.fetch)),
       canonicalizer_(parts.settings.url, parts.suffixes, parts.seed) {}
 
-Downloader::~Downloader() = default;
+Downloader::~Downloader() { parts_.loop.Cancel(settling_); }
 
 void Downloader::Start(VisitPtr visit) {
   Attempt attempt;
@@ -110,7 +112,45 @@ void Downloader::Released(uint64_t lease, const Waits& waits) {
   auto node = visits_.extract(lease);
   NEPHILA_CHECK(!node.empty() && node.mapped().result != nullptr);
   node.mapped().waits = waits;
-  Settle(std::move(node.mapped()));
+  released_.push_back(std::move(node.mapped()));
+  SettleSoon();
+}
+
+void Downloader::SettleSoon() {
+  if (released_.empty() || settling_ != net::TimerId::kNone) return;
+  settling_ = parts_.loop.At(parts_.loop.clock().Now(), [this] {
+    settling_ = net::TimerId::kNone;
+    SettleSome();
+  });
+}
+
+void Downloader::SettleSome() {
+  do {
+    Attempt attempt = std::move(released_.front());
+    released_.pop_front();
+    Settle(std::move(attempt));
+  } while (released_.size() > kMostReleased);
+  SettleSoon();
+}
+
+void Downloader::SettleAll() {
+  while (!released_.empty()) {
+    Attempt attempt = std::move(released_.front());
+    released_.pop_front();
+    Settle(std::move(attempt));
+  }
+  parts_.loop.Cancel(settling_);
+  settling_ = net::TimerId::kNone;
+}
+
+bool Downloader::IsFetching(std::string_view url) const {
+  const auto is_of = [url](const Attempt& attempt) {
+    return attempt.visit != nullptr && IsPageOf(*attempt.visit, url);
+  };
+  return std::any_of(visits_.begin(), visits_.end(),
+                     [&](const auto& one) { return is_of(one.second); }) ||
+         std::any_of(released_.begin(), released_.end(), is_of) ||
+         std::any_of(stuck_.begin(), stuck_.end(), is_of);
 }
 
 void Downloader::CancelAll() {
@@ -180,6 +220,7 @@ void Downloader::Decide(Attempt* attempt) {
   // As exact as the journal has it.
   finished.when =
       std::chrono::floor<milliseconds>(parts_.loop.clock().WallNow());
+  finished.host_wait = attempt->waits.host;
   attempt->decided = true;
   // What becomes of a site without robots.txt is for its record to say.
   if (visit.kind == FetchKind::kRobots) return;
@@ -292,6 +333,13 @@ Status Downloader::ArchiveName(const Attempt& attempt) {
 }
 
 Status Downloader::ReadRobots(Attempt* attempt) {
+  // The word of the operator stands in its place: no page of the site waits
+  // for it. A redirect to where nobody may go is one that is refused.
+  if (attempt->result->outcome == FetchOutcome::kBlocked &&
+      attempt->visit->hops == 0) {
+    SetDisallowAll(&attempt->finished);
+    return {};
+  }
   fetch::RobotsWalk& walk = *attempt->visit->walk;
   NEPHILA_TRY(auto read, guarded_.ReadRobots(AsPage(*attempt->result), &walk,
                                              &attempt->finished));

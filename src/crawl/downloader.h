@@ -82,15 +82,24 @@ class Downloader final : private fetch::FetchHandler {
   ~Downloader() override;
 
   void Start(VisitPtr visit);
-  // What the dispatcher says to an end.
+  // What the dispatcher says to an end. The page is written and read in one of
+  // the next rounds of the loop, so that the request that takes its place goes
+  // out first and the server works meanwhile.
   void Released(uint64_t lease, const Waits& waits);
+  // All that was released, now.
+  void SettleAll();
   // Ends all transfers; they come back to the dispatcher, nothing is written.
   // What has come is written down still.
   void CancelAll();
   // Writes what could not be written. Nothing of it has happened until then.
   void TryAgain();
   // Started, and neither finished nor gone back.
-  size_t in_flight() const { return visits_.size() + stuck_.size(); }
+  size_t in_flight() const {
+    return visits_.size() + released_.size() + stuck_.size();
+  }
+
+  // Whether this URL is one of them. Cost: a look at each.
+  bool IsFetching(std::string_view url) const;
 
   // Makes the archive durable and says up to where; once a second, and for a
   // checkpoint.
@@ -119,6 +128,8 @@ class Downloader final : private fetch::FetchHandler {
   void OnContact(uint64_t id, MonoTime when, bool fresh) override;
   void OnFetched(std::unique_ptr<fetch::FetchResult> result) override;
 
+  void SettleSoon();
+  void SettleSome();
   // All of it, or into stuck_.
   void Settle(Attempt attempt);
   Status Write(Attempt* attempt);
@@ -138,6 +149,8 @@ class Downloader final : private fetch::FetchHandler {
   fetch::ResponseHead head_;
   url::Canonicalizer canonicalizer_;
   std::unordered_map<uint64_t, Attempt> visits_;  // by lease
+  std::deque<Attempt> released_;
+  net::TimerId settling_ = net::TimerId::kNone;
   std::deque<Attempt> stuck_;
   std::unordered_set<uint64_t> archived_names_;
   std::string parent_;

@@ -75,9 +75,9 @@ TEST_F(DownloaderTest, APageIsArchivedJournaledAndReadForItsLinks) {
   EXPECT_EQ(links[1].hop_path, "LLE");
   EXPECT_EQ(links[1].flags, item::kEmbedded);
   EXPECT_EQ(links[2].url, "http://b.test/");
-  EXPECT_EQ(links[2].ordinal, 2U);
+  EXPECT_EQ(links[2].ordinal, 4U);
   EXPECT_EQ(links[3].url, "http://b.test/2");
-  EXPECT_EQ(links[3].ordinal, 5U);
+  EXPECT_EQ(links[3].ordinal, 10U);
   for (const item::UrlRecord& link : links) {
     EXPECT_EQ(link.parent, "http://a.test/");
     EXPECT_EQ(link.depth, 3U);

@@ -42,6 +42,7 @@ class EndedAttempts {
     }
     return true;
   }
+  bool Contains(uint64_t key) const { return keys_.contains(key); }
   size_t size() const { return keys_.size(); }
 
   // The oldest first.
@@ -74,7 +75,7 @@ class EndedAttempts {
     return found != keys_.end() && found->second == place.number;
   }
 
-  const size_t most_;
+  size_t most_;
   uint64_t next_ = 0;
   std::unordered_map<uint64_t, uint64_t> keys_;  // and the number of its place
   std::deque<Place> order_;                      // with some that are gone

@@ -9,9 +9,10 @@
 // again (`nephila bench spam` shows it: 80 % of a crawl for farms, or 1 %).
 //
 // A turn: what gathered in `seen` and `reputation` when the queue was read to
-// its end goes through their passes, then what is in the Drum of `budget`
-// through its own. All only while passes are cheap (drum::Drum::FlushIfCheap):
-// a crawl that is too large for that passes enough URLs in a batch of each.
+// its end goes through their passes, and through those of `caps` if there are
+// some, then what is in the Drum of `budget` through its own. All only while
+// passes are cheap (drum::Drum::FlushIfCheap): a crawl that is too large for
+// that passes enough URLs in a batch of each.
 //   Threads: the frontier's.   Cost: at most a pass of each stage a queue.
 #pragma once
 
@@ -19,6 +20,7 @@
 
 #include "base/result.h"
 #include "budget/budget.h"
+#include "caps/caps.h"
 #include "reputation/reputation.h"
 #include "seen/seen.h"
 
@@ -26,23 +28,25 @@ namespace nephila::crawl {
 
 class FreshLinks {
  public:
-  // They outlive this.
-  FreshLinks(seen::Seen& seen, reputation::Reputation& reputation,
-             budget::Budget& budget)
-      : seen_(seen), reputation_(reputation), budget_(budget) {}
+  // They outlive this; `caps` may be null.
+  FreshLinks(seen::Seen& seen, caps::Caps* caps,
+             reputation::Reputation& reputation, budget::Budget& budget)
+      : seen_(seen), caps_(caps), reputation_(reputation), budget_(budget) {}
 
   // For BudgetOptions::may_leave: false until the turn is over, which steps of
-  // all three bring about.
+  // all of them bring about.
   Result<bool> AreIn();
 
  private:
   enum class Turn : uint8_t {
     kNone,
     kInFront,  // through seen and reputation
-    kBudget,   // through the Drum of budget
+    kCaps,
+    kBudget,  // through the Drum of budget
   };
 
   seen::Seen& seen_;
+  caps::Caps* const caps_;
   reputation::Reputation& reputation_;
   budget::Budget& budget_;
   Turn turn_ = Turn::kNone;

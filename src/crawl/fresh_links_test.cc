@@ -40,7 +40,8 @@ class FreshLinksTest : public ::testing::Test {
     budget.function = [this] { return reputation_->MakeFunction(); };
     budget.may_leave = [this] { return fresh_->AreIn(); };
     budget_ = *budget::Budget::Create(context, "budget", budget);
-    fresh_ = std::make_unique<FreshLinks>(*seen_, *reputation_, *budget_);
+    fresh_ = std::make_unique<FreshLinks>(*seen_, /*caps=*/nullptr,
+                                          *reputation_, *budget_);
   }
 
   void Add(const std::string& url) {

@@ -3,64 +3,25 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/bytes.h"
-#include "base/check.h"
-#include "base/random.h"
+#include "crawl/frontier_parts.h"
 #include "item/url_record.h"
-#include "robots/policy.h"
-#include "url/record_keys.h"
 
 namespace nephila::crawl {
 namespace {
 
 using item::Admission;
 
-// Of one step and stage: long enough to be worth its while, short enough that
-// what comes meanwhile is soon looked at.
-constexpr size_t kStepUrls = 1000;
 constexpr size_t kBudgetUrls = 100;
 // URLs that left `budget` and wait for a robots.txt, on disk: while hosts are
 // slow to say theirs, URLs of others are looked for, up to here.
 constexpr uint64_t kMostInRobots = 200'000;
 
-// The attempt of a URL that had so many before, at the end of so many
-// redirects.
-uint64_t AttemptKey(const item::UrlRecord& record, uint64_t seed) {
-  const uint64_t number = uint64_t{record.followed} << 32 | record.attempts;
-  return url::KeysOf(record, seed).url.value ^ (number * kSplitMixStep);
-}
-
-uint64_t BytesOf(const FinishedVisit& visit) {
-  return sizeof(FinishedVisit) + visit.record.size() + visit.links.size() +
-         visit.rules.size() +
-         visit.edges.size() * sizeof(reputation::DomainPair);
-}
-
-Unexpected<Error> Corrupt(std::string_view why) {
-  return Unexpected(
-      Error{ErrorCode::kCorruption,
-            "the ready queue holds what is no URL: " + std::string(why)});
-}
-
 }  // namespace
 
-Frontier::Frontier(const Parts& parts)
-    : parts_(parts), scope_(parts.settings.scope, parts.suffixes) {}
+Frontier::Frontier(const Parts& parts, scope::Scope scope)
+    : parts_(parts), scope_(std::move(scope)) {}
 
 Frontier::~Frontier() = default;
-
-void Frontier::Take(FinishedVisit visit, bool replayed) {
-  const uint64_t entry = visit.entry;
-  if (entry < next_entry_) return;
-  arrived_bytes_ += BytesOf(visit);
-  arrived_.emplace(entry, Arrived{std::move(visit), replayed});
-}
-
-Status Frontier::Park(const Visit& visit, WallTime due) {
-  NEPHILA_RETURN_IF_ERROR(Park({visit.record, visit.budget, due}));
-  EndPlace(visit.place);
-  return {};
-}
 
 Status Frontier::Note(const HostNote& note) {
   NEPHILA_RETURN_IF_ERROR(robots_->NoteHost(note.origin, note.not_before,
@@ -112,7 +73,11 @@ Result<bool> Frontier::Absorb() {
   moved += count;
   NEPHILA_TRY(count, MoveReputation(kStepUrls));
   moved += count;
+  NEPHILA_TRY(count, MoveCaps(kStepUrls));
+  moved += count;
   NEPHILA_TRY(count, MoveSeen(kStepUrls));
+  moved += count;
+  NEPHILA_TRY(count, MoveFailed(kStepUrls));
   moved += count;
   NEPHILA_TRY(count, TakeEntries(kStepUrls));
   moved += count;
@@ -125,6 +90,7 @@ Status Frontier::Wait() {
     NEPHILA_RETURN_IF_ERROR(budget_->Wait());
     NEPHILA_RETURN_IF_ERROR(reputation_->Wait());
   }
+  if (caps_ != nullptr) NEPHILA_RETURN_IF_ERROR(caps_->Wait());
   return seen_->Wait();
 }
 
@@ -143,12 +109,17 @@ Result<bool> Frontier::RunDry() {
     NEPHILA_TRY(const bool of_reputation, reputation_->RunDry());
     will_come = will_come || of_budget || of_reputation;
   }
+  if (caps_ != nullptr) {
+    NEPHILA_TRY(const bool of_caps, caps_->RunDry());
+    will_come = will_come || of_caps;
+  }
   NEPHILA_TRY(const bool of_seen, seen_->RunDry());
   return will_come || of_seen;
 }
 
 bool Frontier::IsEmpty() const {
-  return arrived_.empty() && seen_->IsEmpty() &&
+  return arrived_.empty() && retries_.empty() && seen_->IsEmpty() &&
+         (caps_ == nullptr || caps_->IsEmpty()) &&
          (budget_ == nullptr || budget_->IsEmpty()) && to_robots_.empty() &&
          robots_->IsEmpty() && parked_ == 0 && queues_->Kept(kReadyQueue) == 0;
 }
@@ -162,189 +133,30 @@ std::optional<WallTime> Frontier::NextDue() const {
   return due;
 }
 
-// Entries.
-
-Result<size_t> Frontier::TakeEntries(size_t max_links) {
-  size_t links = 0;
-  size_t entries = 0;
-  is_stuck_ = false;
-  while (links + entries < max_links) {
-    const auto found = arrived_.find(next_entry_);
-    if (found == arrived_.end()) break;
-    const Arrived& arrived = found->second;
-    if (progress_.begun && arrived.visit.body_lost) {
-      Reopen(arrived.visit);
-    }
-    if (!progress_.begun) {
-      NEPHILA_RETURN_IF_ERROR(BeginEntry(arrived));
-      progress_.begun = true;
-    }
-    NEPHILA_TRY(bool whole, TakeLinks(arrived.visit, &links));
-    if (whole) {
-      NEPHILA_TRY(whole, TakeEdges(arrived.visit));
-    }
-    if (!whole) {
-      is_stuck_ = true;
-      break;
-    }
-    arrived_bytes_ -= BytesOf(arrived.visit);
-    arrived_.erase(found);
-    progress_ = {};
-    link_offset_ = 0;
-    ++next_entry_;
-    ++entries;
-  }
-  return links + entries;
-}
-
-Status Frontier::BeginEntry(const Arrived& arrived) {
-  const FinishedVisit& visit = arrived.visit;
-  if (visit.is_void) return {};
-  if (visit.is_seed) {
-    accounts_.seeds.Made();
-    accounts_.seeds.Out();
-    accounts_.url.In();
-    accounts_.url.Out();
-    return {};
-  }
-  if (visit.body_lost) {
-    // Its URL stays open.
-    accounts_.CountAttempt(visit);
-    return {};
-  }
-  // First what a full disk may refuse: then it comes again.
-  NEPHILA_RETURN_IF_ERROR(visit.kind == item::FetchKind::kRobots
-                              ? EndRobots(visit)
-                              : EndAttempt(arrived));
-  accounts_.CountAttempt(visit);
-  accounts_.CountFound(visit.found);
-  return {};
-}
-
-Status Frontier::EndAttempt(const Arrived& arrived) {
-  const FinishedVisit& visit = arrived.visit;
-  const auto record = item::ReadUrlRecord(visit.record, parent_);
-  if (!record.has_value()) return Corrupt(record.error());
-  if (visit.goes_on) {
-    Follow(*record, visit);
-  } else if (visit.retry) {
-    item::UrlRecord again = *record;
-    again.attempts = std::min(visit.next_attempt - 1, item::kMostAttempts);
-    std::string bytes;
-    AppendUrlRecord(again, bytes);
-    NEPHILA_RETURN_IF_ERROR(
-        Park({bytes, visit.budget, visit.when + visit.url_wait}));
-  } else {
-    accounts_.politeness.Out();
-    accounts_.politeness.Hold(-1);
-  }
-  if (arrived.replayed) {
-    ended_attempts_.Add(AttemptKey(*record, parts_.seed));
-  } else {
-    EndPlace(visit.place);
-  }
-  return {};
-}
-
-// As a retry: by the rules of where it leads, and by the ready queue.
-void Frontier::Follow(const item::UrlRecord& record,
-                      const FinishedVisit& visit) {
-  item::UrlRecord next = record;
-  next.target = visit.next;
-  ++next.followed;
-  std::string bytes;
-  AppendUrlRecord(next, bytes);
-  BackToRobots(bytes, visit.budget);
-}
-
-void Frontier::Reopen(const FinishedVisit& visit) {
-  to_robots_.push_back({visit.record, visit.budget});
-}
-
-Status Frontier::EndRobots(const FinishedVisit& visit) {
-  const auto record = item::ReadUrl(visit.record);
-  if (!record.has_value()) return Corrupt(record.error());
-  if (visit.goes_on) {
-    walks_[std::string(record->url)].push_back(visit.next);
-    return {};
-  }
-  walks_.erase(std::string(record->url));
-  robots::RobotsEnd end;
-  end.origin = record->url;
-  end.end = visit.robots_end;
-  end.status = visit.robots_status;
-  end.rules = visit.rules;
-  end.crawl_delay = visit.robots_delay;
-  end.when = visit.when;
-  // The file itself was a contact: the first page waits as all others do, even
-  // if politeness has forgotten by then when that was.
-  if (visit.robots_delay) end.not_before = visit.when + *visit.robots_delay;
-  return robots_->RobotsEnded(end);
-}
-
-Result<bool> Frontier::TakeLinks(const FinishedVisit& visit, size_t* links) {
-  if (visit.is_void) return true;
-  const size_t begin = link_offset_;
-  ByteReader reader(std::string_view(visit.links).substr(begin));
-  while (!reader.AtEnd()) {
-    const auto bytes = reader.Sized();
-    NEPHILA_CHECK(bytes.has_value());
-    const auto record = item::ReadUrlRecord(*bytes, parent_);
-    NEPHILA_CHECK(record.has_value());
-    // After a restart in the middle of a page: those before were taken.
-    if (record->ordinal >= progress_.link) {
-      NEPHILA_TRY(const bool taken, TakeLink(*record));
-      if (!taken) return false;
-      progress_.link = record->ordinal + 1;
-      ++*links;
-    }
-    link_offset_ = begin + reader.position();
-  }
-  return true;
-}
-
-Result<bool> Frontier::TakeLink(const item::UrlRecord& record) {
-  // A seed, or where one redirects to.
-  if ((record.flags & item::kFromSeed) != 0) scope_.Widen(record.host());
-  if (const auto reason = scope_.Refuses(record)) {
-    accounts_.scope.In();
-    accounts_.scope.Drop(*reason);
-    return true;
-  }
-  NEPHILA_TRY(const Admission admission,
-              seen_->Add(record, url::KeysOf(record, parts_.seed).url));
-  if (admission == Admission::kFull) return false;
-  accounts_.scope.In();
-  accounts_.scope.Out();
-  return true;
-}
-
-Result<bool> Frontier::TakeEdges(const FinishedVisit& visit) {
-  if (reputation_ == nullptr || visit.is_void) return true;
-  while (progress_.edges < visit.edges.size()) {
-    NEPHILA_TRY(const Admission admission,
-                reputation_->Add(visit.edges[progress_.edges]));
-    if (admission == Admission::kFull) return false;
-    ++progress_.edges;
-  }
-  return true;
-}
-
 // The stages, from the first to the last.
 
 Result<size_t> Frontier::MoveSeen(size_t max_urls) {
   return seen_->Step(
-      [this](std::string_view record) -> Result<Admission> {
-        if (budget_ != nullptr) return budget_->Add(record);
-        const auto budget =
-            static_cast<uint64_t>(parts_.settings.reputation.base);
-        NEPHILA_TRY(const Admission admission, robots_->Add(record, budget));
-        if (admission == Admission::kTaken) {
-          pass_through_->Pass(record, [](const budget::BudgetedUrl&) {});
-        }
-        return admission;
+      [this](std::string_view record) {
+        return caps_ != nullptr ? caps_->Add(record) : AddNew(record);
       },
       max_urls);
+}
+
+Result<size_t> Frontier::MoveCaps(size_t max_urls) {
+  if (caps_ == nullptr) return 0;
+  return caps_->Step([this](std::string_view record) { return AddNew(record); },
+                     max_urls);
+}
+
+Result<Admission> Frontier::AddNew(std::string_view record) {
+  if (budget_ != nullptr) return budget_->Add(record);
+  const auto budget = static_cast<uint64_t>(parts_.settings.reputation.base);
+  NEPHILA_TRY(const Admission admission, robots_->Add(record, budget));
+  if (admission == Admission::kTaken) {
+    pass_through_->Pass(record, [](const budget::BudgetedUrl&) {});
+  }
+  return admission;
 }
 
 Result<size_t> Frontier::MoveReputation(size_t max_edges) {
@@ -360,8 +172,9 @@ Result<size_t> Frontier::MoveBudget(size_t max_urls) {
   if (budget_ == nullptr) return 0;
   NEPHILA_TRY(size_t moved, budget_->Step(max_urls));
   const robots::RobotsStats robots = robots_->stats();
-  const bool wants = queues_->Unread(kReadyQueue) < wanted_ &&
-                     robots.checking < std::max<uint64_t>(wanted_, kStepUrls) &&
+  const uint64_t ahead = lookahead_.Urls(robots.cache.cheap_interval);
+  const bool wants = queues_->Unread(kReadyQueue) < std::max(wanted_, ahead) &&
+                     robots.checking < std::max({wanted_, kStepUrls, ahead}) &&
                      robots.waiting < kMostInRobots;
   if (wants && to_robots_.empty()) {
     NEPHILA_TRY(
@@ -408,128 +221,6 @@ Result<size_t> Frontier::MoveRobots(size_t max_urls) {
       max_urls);
 }
 
-// The ready queue.
-
-Status Frontier::Park(const ParkedUrl& url) {
-  std::string bytes;
-  AppendParkedUrl(url, bytes);
-  const DueSlot slot = SlotFor(url.due, parts_.clock.WallNow());
-  NEPHILA_RETURN_IF_ERROR(queues_->Append(slot.queue, bytes));
-  due_slots_.insert(slot);
-  ++parked_;
-  return {};
-}
-
-Result<size_t> Frontier::MoveParked(size_t max_urls) {
-  size_t moved = 0;
-  const WallTime now = parts_.clock.WallNow();
-  while (moved < max_urls && to_robots_.size() < kStepUrls) {
-    if (unparked_.empty()) {
-      if (due_slots_.empty() || due_slots_.begin()->opens > now) break;
-      const DueSlot slot = *due_slots_.begin();
-      NEPHILA_TRY(
-          const size_t read,
-          queues_->ReadAhead(slot.queue, max_urls - moved,
-                             [this, slot](const disk_queue::Record& record) {
-                               unparked_.push_back({slot, record.ordinal,
-                                                    std::string(record.bytes)});
-                             }));
-      if (read == 0) {
-        due_slots_.erase(slot);
-        NEPHILA_RETURN_IF_ERROR(queues_->Remove(slot.queue));
-        continue;
-      }
-    }
-    NEPHILA_RETURN_IF_ERROR(Unpark(unparked_.front(), now));
-    unparked_.pop_front();
-    ++moved;
-  }
-  return moved;
-}
-
-// A full disk may refuse it. Its queue lets go of it only when it is elsewhere.
-Status Frontier::Unpark(const Unparked& unparked, WallTime now) {
-  const auto url = ReadParkedUrl(unparked.bytes);
-  if (!url.has_value()) return Corrupt(url.error());
-  if (url->due > now) {
-    NEPHILA_RETURN_IF_ERROR(Park(*url));
-  } else {
-    BackToRobots(url->record, url->budget);
-  }
-  --parked_;
-  const DueSlot& slot = unparked.slot;
-  queues_->Release(slot.queue, unparked.ordinal + 1);
-  if (queues_->Kept(slot.queue) > 0) return {};
-  due_slots_.erase(slot);
-  return queues_->Remove(slot.queue);
-}
-
-void Frontier::BackToRobots(std::string_view record, uint64_t budget) {
-  to_robots_.push_back({std::string(record), budget});
-  accounts_.politeness.Out();
-  accounts_.politeness.Hold(-1);
-}
-
-void Frontier::EndPlace(uint64_t place) {
-  if (places_.End(place)) queues_->Release(kReadyQueue, places_.low());
-}
-
-Result<size_t> Frontier::GivePages(const std::function<void(VisitPtr)>& give) {
-  const size_t wanted = std::min<uint64_t>(wanted_, kStepUrls);
-  // Some may have to go back.
-  if (wanted == 0 || to_robots_.size() >= kStepUrls) return 0;
-  std::vector<std::pair<uint64_t, std::string>> urls;
-  NEPHILA_TRY(const size_t count,
-              queues_->ReadAhead(kReadyQueue, wanted,
-                                 [&urls](const disk_queue::Record& record) {
-                                   urls.emplace_back(record.ordinal,
-                                                     record.bytes);
-                                 }));
-  for (const auto& [place, bytes] : urls) {
-    NEPHILA_TRY(VisitPtr visit, MakeVisit(place, bytes));
-    if (visit == nullptr) continue;
-    --wanted_;
-    give(std::move(visit));
-  }
-  return count;
-}
-
-Result<VisitPtr> Frontier::MakeVisit(uint64_t place, std::string_view bytes) {
-  places_.GiveOut(place);
-  const auto url = ReadReadyUrl(bytes);
-  if (!url.has_value()) return Corrupt(url.error());
-  const auto record = item::ReadUrl(url->record);
-  if (!record.has_value()) return Corrupt(record.error());
-  bool is_over = ended_places_.erase(place) > 0;
-  if (!is_over && ended_attempts_.size() > 0) {
-    is_over = ended_attempts_.Take(AttemptKey(*record, parts_.seed));
-  }
-  // Rules of yesterday do not hold (RFC 9309 s2.4).
-  const bool is_old =
-      parts_.clock.WallNow() - url->checked > robots::kLongestUse;
-  const bool is_out = scope_.Refuses(*record).has_value();
-  if (is_over || is_old || is_out) {
-    if (!is_over && is_out) {
-      accounts_.politeness.Drop(0);
-      accounts_.politeness.Hold(-1);
-    } else if (!is_over) {
-      BackToRobots(url->record, url->budget);
-    }
-    EndPlace(place);
-    return VisitPtr();
-  }
-  auto visit = std::make_unique<Visit>();
-  visit->record = url->record;
-  visit->place = place;
-  visit->attempt = record->attempts + 1;
-  visit->budget = url->budget;
-  visit->crawl_delay = url->crawl_delay;
-  visit->not_before = url->not_before;
-  visit->failures = url->failures;
-  visit->overloads = url->overloads;
-  return visit;
-}
-
 Result<size_t> Frontier::GiveRobots(const std::function<void(VisitPtr)>& give) {
   return robots_->TakeRequests(
       [this, &give](const robots::RobotsRequest& request) -> Result<Admission> {
@@ -559,6 +250,7 @@ std::vector<const StageAccount*> Frontier::StageAccounts() const {
   std::vector<const StageAccount*> all = {&accounts_.seeds, &accounts_.parse,
                                           &accounts_.url, &accounts_.scope,
                                           &seen_->account()};
+  if (caps_ != nullptr) all.push_back(&caps_->account());
   if (reputation_ != nullptr) all.push_back(&reputation_->account());
   all.push_back(budget_ != nullptr ? &budget_->account()
                                    : &pass_through_->account());

@@ -1,9 +1,9 @@
 // Frontier: what is known of the web and not fetched yet. It owns the stages
 // from `scope` to the ready queue and moves URLs through them, step by step:
 //
-//   links -> scope -> seen -> budget -> robots -> ready queue -> visits
-//                             ^                     |      ^
-//        links -> reputation -+      parked, by due time --+
+//   links -> scope -> seen -> caps -> budget -> robots -> ready queue -> visits
+//                                     ^                     |      ^
+//                links -> reputation -+      parked, by due time --+
 //
 //   In: finished visits, in the order of the journal, and nothing else that
 //       changes which URLs there are; visits that the dispatcher parks
@@ -33,6 +33,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "base/bytes.h"
@@ -42,20 +43,24 @@
 #include "base/workers.h"
 #include "budget/budget.h"
 #include "budget/pass_through.h"
+#include "caps/caps.h"
 #include "config/settings.h"
 #include "crawl/accounts.h"
 #include "crawl/dispatcher.h"
 #include "crawl/due_slot.h"
 #include "crawl/ended_attempts.h"
 #include "crawl/fresh_links.h"
+#include "crawl/frontier_state.h"
+#include "crawl/lookahead.h"
 #include "crawl/place_window.h"
 #include "crawl/ready_url.h"
-#include "crawl/scope.h"
+#include "crawl/retry_command.h"
 #include "crawl/visit.h"
 #include "disk_queue/queue_set.h"
 #include "item/url_record.h"
 #include "reputation/reputation.h"
 #include "robots/robots_stage.h"
+#include "scope/scope.h"
 #include "seen/seen.h"
 #include "url/public_suffix.h"
 
@@ -100,6 +105,10 @@ class Frontier {
   // was checked before.
   void TakeNoted(
       const std::function<void(uint64_t host, uint64_t epoch)>& noted);
+  // The black lists that hold from now on, for links and for what is ready.
+  void SetBlocks(std::shared_ptr<const scope::BlockSet> blocks) {
+    scope_.SetBlocks(std::move(blocks));
+  }
   // So many more pages are wanted.
   void Want(size_t count) { wanted_ += count; }
 
@@ -143,12 +152,15 @@ class Frontier {
   std::vector<const StageAccount*> StageAccounts() const;
 
   const seen::Seen& seen() const { return *seen_; }
+  const caps::Caps* caps() const { return caps_.get(); }
   const robots::RobotsStage& robots() const { return *robots_; }
   const reputation::Reputation* reputation() const { return reputation_.get(); }
   const budget::Budget* budget() const { return budget_.get(); }
-  const Scope& scope() const { return scope_; }
+  const scope::Scope& scope() const { return scope_; }
   uint64_t ready() const { return queues_->Unread(kReadyQueue); }
   uint64_t parked() const { return parked_; }
+  // URLs that failed for good, and were not asked for again since.
+  uint64_t failed() const { return queues_->Kept(kFailedQueue); }
   // What `politeness` holds, counted where it is and not in the account: after
   // Open both are the same. URLs whose attempt ended behind the manifest are
   // taken off though they may be in an earlier stage still.
@@ -158,16 +170,13 @@ class Frontier {
   }
 
  private:
-  static constexpr uint64_t kReadyQueue = 0;
-
   // An entry of the journal that has come.
   struct Arrived {
     FinishedVisit visit;
     bool replayed = false;
   };
   // How far the entry that is being taken is: the number of the next link of
-  // its page that was not taken, counted before anything is dropped, and how
-  // many edges.
+  // its page that was not taken (FoundLink::ordinal), and how many edges.
   struct Progress {
     bool begun = false;
     uint64_t link = 0;
@@ -185,14 +194,16 @@ class Frontier {
     uint64_t ordinal = 0;
     std::string bytes;
   };
-  // Of `budget`, on its way to `robots`, or back there from the ready queue.
-  struct ToRobots {
-    std::string record;
-    uint64_t budget = 0;
+  // Read from the queue of failed URLs, which still keeps it.
+  struct Failed {
+    uint64_t ordinal = 0;
+    std::string bytes;
   };
 
-  explicit Frontier(const Parts& parts);
+  Frontier(const Parts& parts, scope::Scope scope);
   Status MakeStages(const ManifestParts* manifest);
+  Status MakeCaps(const drum::DrumContext& context,
+                  const ManifestParts* manifest);
   Status MakeBudgets(const drum::DrumContext& context,
                      const ManifestParts* manifest);
   drum::DrumContext Context() const;
@@ -211,7 +222,19 @@ class Frontier {
   // False if a stage was full.
   Result<bool> TakeLinks(const FinishedVisit& visit, size_t* links);
   Result<bool> TakeEdges(const FinishedVisit& visit);
-  Result<bool> TakeLink(const item::UrlRecord& record);
+  // By the scope as it is now; a seed widens it.
+  std::optional<scope::ScopeDrop> Refuses(const item::UrlRecord& record);
+  // `again`: it was seen, and is handed on all the same.
+  Result<bool> TakeLink(const item::UrlRecord& record, bool again = false);
+
+  // URLs that failed for good (frontier_retry.cc).
+  Status KeepFailed(const FinishedVisit& visit);
+  void TakeCommand(const FinishedVisit& visit);
+  Result<size_t> MoveFailed(size_t max_urls);
+  // False if a stage was full.
+  Result<bool> LookAtFailed(const Failed& failed, const Retry& retry);
+  std::string SaveRetries() const;
+  bool RestoreRetries(std::string_view bytes);
 
   Status Park(const ParkedUrl& url);
   void BackToRobots(std::string_view record, uint64_t budget);
@@ -219,6 +242,9 @@ class Frontier {
   Result<size_t> MoveParked(size_t max_urls);
   Status Unpark(const Unparked& unparked, WallTime now);
   Result<size_t> MoveSeen(size_t max_urls);
+  Result<size_t> MoveCaps(size_t max_urls);
+  // To `budget`, or by it where there are no budgets.
+  Result<item::Admission> AddNew(std::string_view record);
   Result<size_t> MoveReputation(size_t max_edges);
   Result<size_t> MoveBudget(size_t max_urls);
   Result<size_t> MoveToRobots();
@@ -229,13 +255,13 @@ class Frontier {
   Result<VisitPtr> MakeVisit(uint64_t place, std::string_view bytes);
 
   std::string SaveState() const;
-  bool RestoreState(std::string_view bytes);
-  bool ReadWalks(ByteReader& reader);
+  Status RestoreState(std::string_view bytes);
 
   const Parts parts_;
-  Scope scope_;
+  scope::Scope scope_;
   Accounts accounts_;
   std::unique_ptr<seen::Seen> seen_;
+  std::unique_ptr<caps::Caps> caps_;                    // with a cap
   std::unique_ptr<reputation::Reputation> reputation_;  // with budgets
   std::unique_ptr<budget::Budget> budget_;              // with budgets
   std::optional<FreshLinks> fresh_links_;               // with budgets
@@ -262,8 +288,13 @@ class Frontier {
   std::map<std::string, std::vector<std::string>, std::less<>> walks_;
   std::set<DueSlot> due_slots_;  // with parked URLs
   std::deque<Unparked> unparked_;
+  std::deque<Retry> retries_;  // one after the other
+  // Of the first of them: where the queue of failed URLs ended at its begin.
+  std::optional<uint64_t> retry_until_;
+  std::deque<Failed> failed_;
   uint64_t parked_ = 0;
   uint64_t wanted_ = 0;
+  Lookahead lookahead_;
   // Of a checkpoint that is being begun: the parts noted so far; and of one
   // that is being finished: how many stages are.
   ManifestParts noted_;

@@ -1,15 +1,16 @@
 // The frontier on disk: its stages made, opened and committed.
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/bytes.h"
 #include "crawl/frontier.h"
+#include "crawl/frontier_state.h"
 #include "crawl/memory_plan.h"
 
 namespace nephila::crawl {
 namespace {
 
-constexpr uint8_t kStateVersion = 2;
 // Requests of robots.txt that are out at once.
 constexpr int64_t kMostRobotsOut = 10'000;
 
@@ -35,17 +36,25 @@ drum::DrumContext Frontier::Context() const {
 }
 
 Result<std::unique_ptr<Frontier>> Frontier::Create(const Parts& parts) {
-  std::unique_ptr<Frontier> frontier(new Frontier(parts));
+  NEPHILA_TRY(scope::Scope scope,
+              scope::Scope::Make(parts.settings.scope, parts.suffixes));
+  std::unique_ptr<Frontier> frontier(new Frontier(parts, std::move(scope)));
   NEPHILA_RETURN_IF_ERROR(frontier->MakeStages(nullptr));
   return frontier;
 }
 
 Result<std::unique_ptr<Frontier>> Frontier::Open(
     const Parts& parts, const ManifestParts& manifest) {
-  std::unique_ptr<Frontier> frontier(new Frontier(parts));
+  NEPHILA_TRY(scope::Scope scope,
+              scope::Scope::Make(parts.settings.scope, parts.suffixes));
+  std::unique_ptr<Frontier> frontier(new Frontier(parts, std::move(scope)));
   NEPHILA_RETURN_IF_ERROR(frontier->MakeStages(&manifest));
   NEPHILA_TRY(const std::string_view state, Part(manifest, "frontier"));
-  if (!frontier->RestoreState(state)) return NoState();
+  NEPHILA_RETURN_IF_ERROR(frontier->RestoreState(state));
+  const auto retries = manifest.find("retries");
+  if (retries != manifest.end() && !frontier->RestoreRetries(retries->second)) {
+    return NoState();
+  }
   return frontier;
 }
 
@@ -53,12 +62,12 @@ Result<uint64_t> Frontier::NextEntry(const ManifestParts& manifest) {
   NEPHILA_TRY(const std::string_view state, Part(manifest, "frontier"));
   ByteReader reader(state);
   const auto version = reader.U8();
-  if (version.has_value() && *version != kStateVersion) {
+  if (version.has_value() && *version != kFrontierStateVersion) {
     return Unexpected(Error{ErrorCode::kUnsupported,
                             "the job's state of the frontier has version " +
                                 std::to_string(*version) +
                                 ", this nephila has version " +
-                                std::to_string(kStateVersion)});
+                                std::to_string(kFrontierStateVersion)});
   }
   const auto entry = reader.Varint();
   if (!entry.has_value()) return NoState();
@@ -81,6 +90,7 @@ Status Frontier::MakeStages(const ManifestParts* manifest) {
     NEPHILA_TRY(const std::string_view commit, Part(*manifest, "seen"));
     NEPHILA_TRY(seen_, seen::Seen::Open(context, seen_dir, seen, commit));
   }
+  NEPHILA_RETURN_IF_ERROR(MakeCaps(context, manifest));
   NEPHILA_RETURN_IF_ERROR(MakeBudgets(context, manifest));
 
   robots::RobotsStageOptions robots;
@@ -111,6 +121,26 @@ Status Frontier::MakeStages(const ManifestParts* manifest) {
   if (!generation.has_value()) return NoState();
   NEPHILA_TRY(queues_, disk_queue::QueueSet::Open(parts_.fs, queue_dir, queues,
                                                   *generation));
+  return {};
+}
+
+Status Frontier::MakeCaps(const drum::DrumContext& context,
+                          const ManifestParts* manifest) {
+  if (!caps::Caps::AreSet(parts_.settings.scope)) return {};
+  const MemoryPlan plan = PlanMemory(parts_.settings);
+  caps::CapsOptions options;
+  options.settings = parts_.settings.scope;
+  options.seed = parts_.seed;
+  options.memory_bytes = plan.caps;
+  options.disk_bytes = plan.caps_disk;
+  const std::string dir = parts_.folder + "/caps";
+  if (manifest == nullptr) {
+    NEPHILA_RETURN_IF_ERROR(EnsureDir(parts_.fs, dir));
+    NEPHILA_TRY(caps_, caps::Caps::Create(context, dir, options));
+    return {};
+  }
+  NEPHILA_TRY(const std::string_view commit, Part(*manifest, "caps"));
+  NEPHILA_TRY(caps_, caps::Caps::Open(context, dir, options, commit));
   return {};
 }
 
@@ -149,7 +179,7 @@ Status Frontier::MakeBudgets(const drum::DrumContext& context,
     NEPHILA_TRY(reputation_, reputation::Reputation::Create(
                                  context, reputation_dir, reputation));
     NEPHILA_TRY(budget_, budget::Budget::Create(context, budget_dir, budget));
-    fresh_links_.emplace(*seen_, *reputation_, *budget_);
+    fresh_links_.emplace(*seen_, caps_.get(), *reputation_, *budget_);
     return {};
   }
   NEPHILA_TRY(std::string_view commit, Part(*manifest, "reputation"));
@@ -158,7 +188,7 @@ Status Frontier::MakeBudgets(const drum::DrumContext& context,
   NEPHILA_TRY(commit, Part(*manifest, "budget"));
   NEPHILA_TRY(budget_,
               budget::Budget::Open(context, budget_dir, budget, commit));
-  fresh_links_.emplace(*seen_, *reputation_, *budget_);
+  fresh_links_.emplace(*seen_, caps_.get(), *reputation_, *budget_);
   return {};
 }
 
@@ -170,6 +200,7 @@ Result<ManifestParts> Frontier::BeginCheckpoint() {
     return {};
   };
   NEPHILA_RETURN_IF_ERROR(note("seen", *seen_));
+  if (caps_ != nullptr) NEPHILA_RETURN_IF_ERROR(note("caps", *caps_));
   if (budget_ != nullptr) {
     NEPHILA_RETURN_IF_ERROR(note("reputation", *reputation_));
     NEPHILA_RETURN_IF_ERROR(note("budget", *budget_));
@@ -180,6 +211,7 @@ Result<ManifestParts> Frontier::BeginCheckpoint() {
   NEPHILA_TRY(const uint64_t generation, queues_->BeginCommit());
   ByteWriter(noted_["ready"]).Varint(generation);
   noted_["frontier"] = SaveState();
+  if (!retries_.empty()) noted_["retries"] = SaveRetries();
   return std::exchange(noted_, {});
 }
 
@@ -192,6 +224,7 @@ Status Frontier::FinishCheckpoint() {
     return {};
   };
   NEPHILA_RETURN_IF_ERROR(finish(seen_.get()));
+  NEPHILA_RETURN_IF_ERROR(finish(caps_.get()));
   NEPHILA_RETURN_IF_ERROR(finish(reputation_.get()));
   NEPHILA_RETURN_IF_ERROR(finish(budget_.get()));
   NEPHILA_RETURN_IF_ERROR(finish(robots_.get()));
@@ -203,7 +236,7 @@ Status Frontier::FinishCheckpoint() {
 std::string Frontier::SaveState() const {
   std::string bytes;
   ByteWriter writer(bytes);
-  writer.U8(kStateVersion);
+  writer.U8(kFrontierStateVersion);
   writer.Varint(next_entry_);
   writer.U8(progress_.begun ? 1 : 0);
   writer.Varint(progress_.link);
@@ -228,67 +261,29 @@ std::string Frontier::SaveState() const {
   return bytes;
 }
 
-bool Frontier::ReadWalks(ByteReader& reader) {
-  const auto count = reader.Varint();
-  if (!count.has_value()) return false;
-  for (uint64_t i = 0; i < *count; ++i) {
-    const auto origin = reader.Sized();
-    const auto redirects = reader.Varint();
-    if (!origin.has_value() || !redirects.has_value()) return false;
-    std::vector<std::string>& walk = walks_[std::string(*origin)];
-    for (uint64_t j = 0; j < *redirects; ++j) {
-      const auto redirect = reader.Sized();
-      if (!redirect.has_value()) return false;
-      walk.emplace_back(*redirect);
-    }
-  }
-  return true;
-}
-
-bool Frontier::RestoreState(std::string_view bytes) {
+Status Frontier::RestoreState(std::string_view bytes) {
   ByteReader reader(bytes);
-  const auto version = reader.U8();
-  if (!version.has_value() || *version != kStateVersion) return false;
-  const auto entry = reader.Varint();
-  const auto begun = reader.U8();
-  const auto links = reader.Varint();
-  const auto edges = reader.Varint();
-  if (!entry.has_value() || !begun.has_value() || !links.has_value() ||
-      !edges.has_value()) {
-    return false;
-  }
-  next_entry_ = *entry;
-  progress_ = {*begun != 0, *links, *edges};
-  std::vector<uint64_t> ended;
-  if (!places_.Read(reader, &ended)) return false;
-  ended_places_.insert(ended.begin(), ended.end());
-  const auto places = reader.Varint();
-  if (!places.has_value()) return false;
-  for (uint64_t i = 0; i < *places; ++i) {
-    const auto place = reader.Varint();
-    if (!place.has_value()) return false;
-    ended_places_.insert(*place);
-  }
-  if (!ended_attempts_.Read(reader)) return false;
-  const auto waiting = reader.Varint();
-  if (!waiting.has_value()) return false;
-  for (uint64_t i = 0; i < *waiting; ++i) {
-    const auto budget = reader.Varint();
-    const auto record = reader.Sized();
-    if (!budget.has_value() || !record.has_value()) return false;
-    to_robots_.push_back({std::string(*record), *budget});
-  }
-  if (!ReadWalks(reader)) return false;
-  if (!scope_.Read(reader) || !accounts_.Read(reader)) return false;
+  FrontierState state;
+  if (!state.Read(reader)) return NoState();
+  next_entry_ = state.next_entry;
+  progress_ = {state.begun, state.links, state.edges};
+  places_ = std::move(state.places);
+  ended_places_ = std::move(state.ended_places);
+  ended_attempts_ = std::move(state.ended_attempts);
+  to_robots_.assign(std::make_move_iterator(state.to_robots.begin()),
+                    std::make_move_iterator(state.to_robots.end()));
+  walks_ = std::move(state.walks);
+  NEPHILA_RETURN_IF_ERROR(scope_.Read(reader));
+  if (!accounts_.Read(reader)) return NoState();
   if (!reader.AtEnd() || places_.low() != queues_->NextRead(kReadyQueue)) {
-    return false;
+    return NoState();
   }
   for (const uint64_t queue : queues_->Queues()) {
-    if (queue == kReadyQueue) continue;
+    if (queue == kReadyQueue || queue == kFailedQueue) continue;
     due_slots_.insert(SlotOfQueue(queue));
     parked_ += queues_->Kept(queue);
   }
-  return true;
+  return {};
 }
 
 }  // namespace nephila::crawl

@@ -18,6 +18,12 @@ Status UnlessFull(Status status) {
 
 }  // namespace
 
+void SetDisallowAll(FinishedVisit* finished) {
+  finished->robots_end = item::RobotsFetchEnd::kAnswer;
+  finished->robots_status = 200;
+  finished->rules = robots::CompileDisallowAll();
+}
+
 Status GuardedReader::Guard(FinishedVisit* finished,
                             const std::function<void()>& read) {
   if (parts_.quarantine == nullptr) {
@@ -64,9 +70,7 @@ Result<GuardedReader::RobotsStep> GuardedReader::ReadRobots(
   }));
   if (!finished->quarantined) return result;
   // What nobody can read gives no permission.
-  finished->robots_end = item::RobotsFetchEnd::kAnswer;
-  finished->robots_status = 200;
-  finished->rules = robots::CompileDisallowAll();
+  SetDisallowAll(finished);
   return result;
 }
 

@@ -56,4 +56,7 @@ class GuardedReader {
   const Parts parts_;
 };
 
+// As if a robots.txt had been read that forbids all.
+void SetDisallowAll(FinishedVisit* finished);
+
 }  // namespace nephila::crawl

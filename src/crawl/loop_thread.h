@@ -5,6 +5,8 @@
 //   Stop waits until all that was posted before has run.
 #pragma once
 
+#include <pthread.h>
+
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -19,14 +21,17 @@ namespace nephila::crawl {
 
 class LoopThread {
  public:
-  // `shared`: the loop to use; null: one of its own, with a thread.
+  // `shared`: the loop to use; null: one of its own, with a thread. `name` is
+  // what top and perf show, at most 15 letters.
   static Result<std::unique_ptr<LoopThread>> Make(const Clock& clock,
-                                                  net::EventLoop* shared) {
+                                                  net::EventLoop* shared,
+                                                  const char* name) {
     std::unique_ptr<net::EventLoop> own;
     if (shared == nullptr) {
       NEPHILA_TRY(own, net::EventLoop::Make(clock));
     }
-    return std::unique_ptr<LoopThread>(new LoopThread(std::move(own), shared));
+    return std::unique_ptr<LoopThread>(
+        new LoopThread(std::move(own), shared, name));
   }
   ~LoopThread() { Stop(); }
   LoopThread(const LoopThread&) = delete;
@@ -36,6 +41,7 @@ class LoopThread {
   void Start() {
     if (own_ == nullptr || thread_.joinable()) return;
     thread_ = std::thread([this] {
+      pthread_setname_np(pthread_self(), name_);
       while (!stop_) {
         own_->RunOnce(own_->clock().Now() + std::chrono::seconds(60));
       }
@@ -48,11 +54,13 @@ class LoopThread {
   }
 
  private:
-  LoopThread(std::unique_ptr<net::EventLoop> own, net::EventLoop* shared)
-      : own_(std::move(own)), shared_(shared) {}
+  LoopThread(std::unique_ptr<net::EventLoop> own, net::EventLoop* shared,
+             const char* name)
+      : own_(std::move(own)), shared_(shared), name_(name) {}
 
   const std::unique_ptr<net::EventLoop> own_;
   net::EventLoop* const shared_;
+  const char* const name_;
   std::atomic<bool> stop_{false};
   std::thread thread_;
 };

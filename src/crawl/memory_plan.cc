@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "caps/caps.h"
+
 namespace nephila::crawl {
 namespace {
 
@@ -51,6 +53,14 @@ MemoryPlan PlanMemory(const config::Settings& settings) {
   } else {
     plan.seen_disk = disk / 100 * 80;
     plan.robots_disk = disk / 100 * 20;
+  }
+  if (caps::Caps::AreSet(settings.scope)) {
+    // What caps let through `seen` has let through before: they have as many
+    // tuples as that has new URLs, and smaller records.
+    plan.caps = plan.seen / 3;
+    plan.seen -= plan.caps;
+    plan.caps_disk = plan.seen_disk / 3;
+    plan.seen_disk -= plan.caps_disk;
   }
   return plan;
 }

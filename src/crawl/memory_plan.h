@@ -13,6 +13,7 @@ namespace nephila::crawl {
 struct MemoryPlan {
   uint64_t bodies = 0;  // of transfers
   uint64_t seen = 0;
+  uint64_t caps = 0;  // 0: there are none
   uint64_t reputation = 0;
   uint64_t budget_drum = 0;
   uint64_t budget_queues = 0;
@@ -25,6 +26,7 @@ struct MemoryPlan {
 
   // Batches on disk.
   uint64_t seen_disk = 0;
+  uint64_t caps_disk = 0;
   uint64_t reputation_disk = 0;
   uint64_t budget_disk = 0;
   uint64_t robots_disk = 0;

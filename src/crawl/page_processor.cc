@@ -7,10 +7,13 @@
 
 #include "item/product_token.h"
 #include "parse/query_encoder.h"
+#include "url/keys.h"
 #include "url/parser.h"
 
 namespace nephila::crawl {
 namespace {
+
+using config::ExternalLinks;
 
 // Elements that are shown as a part of the page.
 bool IsEmbed(const parse::PageLink& link) {
@@ -43,6 +46,7 @@ PageProcessor::PageProcessor(const config::Settings& settings,
                              const url::PublicSuffixList& suffixes,
                              uint64_t seed, bool text)
     : settings_(settings),
+      seed_(seed),
       agent_(item::ProductToken(settings.agent.name)),
       head_(fetch::HeadLimitsOf(settings.fetch)),
       decoder_(coding::DecodeLimitsOf(settings.fetch)),
@@ -123,7 +127,15 @@ void PageProcessor::GiveLinks(FoundLinkSink* sink, PageFacts* facts) {
   reader_.html().BaseUrl(page_url_, &base);
   url::Url own_base;
   auto encoder = parse::MakeQueryEncoder(reader_.charset().encoding);
-  seen_.assign(std::bit_ceil(2 * links.size() + 1), 0);
+  const auto policy = settings_.scope.external_links;
+  page_host_.clear();
+  if (policy != ExternalLinks::kDeep) {
+    const auto page = canonicalizer_.Canonicalize(page_url_);
+    if (page) page_host_ = page->host;
+  }
+  const size_t most =
+      links.size() * (policy == ExternalLinks::kCombined ? 2 : 1);
+  seen_.assign(std::bit_ceil(2 * most + 1), 0);
   for (size_t i = 0; i < links.size(); ++i) {
     const parse::PageLink& link = links[i];
     if (!item::TakesLink(link.rel, settings_.robots)) {
@@ -137,8 +149,43 @@ void PageProcessor::GiveLinks(FoundLinkSink* sink, PageFacts* facts) {
       ++facts->not_crawled;
       continue;
     }
-    Give({*url, HopOf(link), static_cast<uint32_t>(i), link.rel}, sink, facts);
+    GiveByPolicy({*url, HopOf(link), static_cast<uint32_t>(2 * i), link.rel},
+                 sink, facts);
   }
+}
+
+void PageProcessor::GiveByPolicy(const FoundLink& link, FoundLinkSink* sink,
+                                 PageFacts* facts) {
+  const auto policy = settings_.scope.external_links;
+  // What a sitemap names is meant.
+  const bool stays = policy == ExternalLinks::kDeep ||
+                     link.hop == Hop::kManifest || page_host_.empty() ||
+                     link.url.host == page_host_;
+  if (stays) return Give(link, sink, facts);
+  const FoundLink root = RootOf(link);
+  if (policy == ExternalLinks::kHomePage) return Give(root, sink, facts);
+  Give(link, sink, facts);
+  if (root.url.href == link.url.href) return;
+  ++facts->roots;
+  Give(root, sink, facts);
+}
+
+FoundLink PageProcessor::RootOf(const FoundLink& link) {
+  const std::string_view href = link.url.href;
+  const auto host_start =
+      static_cast<size_t>(link.url.host.data() - href.data());
+  const size_t end = href.find('/', host_start + link.url.host.size());
+  root_.assign(href.substr(0, end)).append("/");
+  const std::string_view root = root_;
+  FoundLink of = link;
+  of.url.href = root;
+  of.url.host = root.substr(host_start, link.url.host.size());
+  of.url.pld = of.url.host.substr(of.url.host.size() - link.url.pld.size());
+  of.url.keys = url::MakeKeys(root, of.url.host, of.url.pld, seed_);
+  of.hop = Hop::kLink;
+  ++of.ordinal;
+  of.rel = {};
+  return of;
 }
 
 void PageProcessor::Give(const FoundLink& link, FoundLinkSink* sink,

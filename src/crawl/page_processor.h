@@ -7,6 +7,11 @@
 // same bytes give the same links in the same order, since their numbers are
 // part of the crawl's history.
 //
+// A link to another host may become the root of that host, or both
+// (`scope.external_links`, VN s4.4). So a link has two numbers, an even one for
+// itself and the odd one behind it for the root: a restart in the middle of a
+// page goes on between the two, and also if the setting is another one then.
+//
 //   In: item::FetchedPage, outcome kResponse
 //   Out: FoundLink, in the order of the page; PageFacts
 //   Drop: by reason, see PageFacts, and the account of `url`
@@ -48,7 +53,8 @@ enum class Hop : char {
 struct FoundLink {
   url::CanonicalUrl url;
   Hop hop = Hop::kLink;
-  // Its number on the page, counted before anything is dropped.
+  // Twice its number on the page, counted before anything is dropped; one more
+  // for the root of its host.
   uint32_t ordinal = 0;
   std::string_view rel;
 };
@@ -80,6 +86,7 @@ struct PageFacts {
   uint64_t nofollow = 0;     // the page or the link says so
   uint64_t repeated = 0;     // were on the page before
   uint64_t not_crawled = 0;  // dropped by `url`
+  uint64_t roots = 0;        // of other hosts, made besides their links
 };
 
 class PageProcessor {
@@ -104,6 +111,11 @@ class PageProcessor {
                 PageFacts* facts);
   void GiveRedirect(FoundLinkSink* sink, PageFacts* facts);
   void GiveLinks(FoundLinkSink* sink, PageFacts* facts);
+  // The link as the policy for links to other hosts has it.
+  void GiveByPolicy(const FoundLink& link, FoundLinkSink* sink,
+                    PageFacts* facts);
+  // The root of its host.
+  FoundLink RootOf(const FoundLink& link);
   // Drops what was on the page before.
   void Give(const FoundLink& link, FoundLinkSink* sink, PageFacts* facts);
   bool IsRepeated(url::UrlKey key);
@@ -111,12 +123,15 @@ class PageProcessor {
   item::RobotsDirectives MetaDirectives() const;
 
   const config::Settings& settings_;
+  const uint64_t seed_;
   const std::string agent_;  // our product token
   fetch::ResponseHead head_;
   BodyDecoder decoder_;
   parse::PageReader reader_;
   url::Canonicalizer canonicalizer_;
   url::Url page_url_;
+  std::string page_host_;  // canonical; only if links to others are changed
+  std::string root_;
   std::vector<uint64_t> seen_;  // keys, by hash
 };
 

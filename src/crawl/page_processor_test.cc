@@ -66,7 +66,7 @@ const Lines& PageLinks() {
 TEST_F(PageProcessorTest, GivesTheLinksOfAPageOnceAndInOrder) {
   PageFacts facts = Process("200 OK\r\nContent-Type: text/html", kPage);
   EXPECT_EQ(lines(), PageLinks());
-  EXPECT_EQ(listed_->ordinals, (std::vector<uint32_t>{0, 1, 4, 5}));
+  EXPECT_EQ(listed_->ordinals, (std::vector<uint32_t>{0, 2, 8, 10}));
   EXPECT_TRUE(facts.parsed);
   EXPECT_EQ(facts.media_type, "text/html");
   EXPECT_EQ(facts.title, "T");
@@ -75,6 +75,38 @@ TEST_F(PageProcessorTest, GivesTheLinksOfAPageOnceAndInOrder) {
   EXPECT_EQ(facts.out, 4U);
   EXPECT_EQ(facts.repeated, 1U);
   EXPECT_EQ(facts.not_crawled, 1U);
+}
+
+TEST_F(PageProcessorTest, LinksToOtherHostsMayBecomeTheRootsOfThose) {
+  constexpr std::string_view kBody =
+      "<a href=one><a href='https://b.test:81/x/y?z'><a href='//b.test:81/q'>"
+      "<a href='https://b.test:81/other'><a href='http://c.test/'>"
+      "<img src='http://d.test/i.png'><a href='http://A.test/two'>";
+  settings_.scope.external_links = config::ExternalLinks::kHomePage;
+  PageFacts facts = Process("200 OK\r\nContent-Type: text/html", kBody);
+  EXPECT_EQ(lines(), (Lines{"L http://a.test/dir/one", "L https://b.test:81/",
+                            "L http://b.test:81/", "L http://c.test/",
+                            "L http://d.test/", "L http://a.test/two"}));
+  EXPECT_EQ(listed_->ordinals, (std::vector<uint32_t>{0, 3, 5, 9, 11, 12}));
+  EXPECT_EQ(facts.repeated, 1U);
+  EXPECT_EQ(facts.roots, 0U);
+  EXPECT_EQ(facts.links + facts.roots, facts.out + facts.repeated);
+
+  settings_.scope.external_links = config::ExternalLinks::kCombined;
+  facts = Process("200 OK\r\nContent-Type: text/html", kBody);
+  EXPECT_EQ(lines(),
+            (Lines{"L http://a.test/dir/one", "L https://b.test:81/x/y?z",
+                   "L https://b.test:81/", "L http://b.test:81/q",
+                   "L http://b.test:81/", "L https://b.test:81/other",
+                   "L http://c.test/", "E http://d.test/i.png",
+                   "L http://d.test/", "L http://a.test/two"}));
+  EXPECT_EQ(listed_->ordinals,
+            (std::vector<uint32_t>{0, 2, 3, 4, 5, 6, 8, 10, 11, 12}));
+  EXPECT_EQ(facts.roots, 4U);
+  EXPECT_EQ(facts.links + facts.roots, facts.out + facts.repeated);
+  // Redirects are followed as they are.
+  Process("302 Found\r\nLocation: http://b.test/deep", "");
+  EXPECT_EQ(lines(), Lines{"R http://b.test/deep"});
 }
 
 TEST_F(PageProcessorTest, UndoesEveryCodingAndChunks) {

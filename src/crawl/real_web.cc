@@ -40,4 +40,10 @@ Result<std::unique_ptr<fetch::Fetcher>> RealWeb::MakeFetcher(
   return std::unique_ptr<fetch::Fetcher>(std::move(fetcher));
 }
 
+void RealWeb::SetRates(const config::FetchSettings& settings) {
+  rate_->SetPagesPerSecond(
+      static_cast<uint64_t>(settings.max_pages_per_second));
+  rate_->SetBytesPerSecond(settings.max_bytes_per_second);
+}
+
 }  // namespace nephila::crawl

@@ -32,6 +32,7 @@ class RealWeb final : public Web {
   Result<std::unique_ptr<fetch::Fetcher>> MakeFetcher(
       net::EventLoop& loop) override;
   const fetch::FetchLimits& limits() const override { return options_.limits; }
+  void SetRates(const config::FetchSettings& settings) override;
   const fetch::BodyPool& bodies() const { return *pool_; }
 
  private:

@@ -130,6 +130,13 @@ class Maker {
     settings.reputation.most =
         settings.reputation.base + static_cast<int>(random_.Below(6));
     settings.budget.first_queues = 1 + static_cast<int>(random_.Below(2));
+    // Limits that nothing reaches: what is right stays the same.
+    constexpr int kMany = 1000;
+    if (plan_.seed % 3 == 1) settings.scope.max_pages_per_host = kMany;
+    if (plan_.seed % 5 < 2) {
+      settings.scope.max_pages_per_domain = kMany;
+      settings.scope.max_hosts_per_domain = kMany;
+    }
   }
 
   void MakeHosts() {

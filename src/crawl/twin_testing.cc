@@ -266,9 +266,9 @@ void Twin::ExpectAccounts(const Archived& archived) const {
   EXPECT_EQ(status_.seen, plan_.urls);
   std::map<std::string, StageTotals> stages;
   for (const auto& stage : status_.stages) stages[stage.name] = stage.totals;
-  EXPECT_EQ(status_.seen, stages["robots"].DroppedSum() +
-                              stages["politeness"].DroppedSum() +
-                              stages["fetch"].in);
+  EXPECT_EQ(status_.seen,
+            stages["caps"].DroppedSum() + stages["robots"].DroppedSum() +
+                stages["politeness"].DroppedSum() + stages["fetch"].in);
   EXPECT_EQ(stages["fetch"].out, plan_.finals.size() + plan_.broken.size());
 }
 

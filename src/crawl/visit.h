@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
@@ -19,6 +20,7 @@
 #include "item/fetch_outcome.h"
 #include "item/fetched_page.h"
 #include "item/robots_fetch.h"
+#include "item/url_record.h"
 #include "net/ip_address.h"
 #include "politeness/politeness.h"
 #include "reputation/pair_aggregator.h"
@@ -67,7 +69,8 @@ struct Visit {
   dns::Answer answer;  // how its name was resolved
   net::IpAddress address;
   bool keep_connection = false;
-  // Without one: why there is none (kDnsFailed, kNoSuchHost, kAddressRefused);
+  // Without one: why there is none (kDnsFailed, kNoSuchHost, kAddressRefused,
+  // kHostDead, kBlocked);
   // the downloader then only writes it down.
   std::optional<item::FetchOutcome> failure;
   std::string error;
@@ -76,12 +79,20 @@ struct Visit {
 
 using VisitPtr = std::unique_ptr<Visit>;
 
+// Whether it is to bring the page of this URL.
+inline bool IsPageOf(const Visit& visit, std::string_view url) {
+  if (visit.kind != item::FetchKind::kPage) return false;
+  const auto record = item::ReadUrl(visit.record);
+  return record.has_value() && record->url == url;
+}
+
 // What a page gave, link by link, before anything is thought of it.
 struct FoundCounts {
   uint64_t links = 0;     // found by `parse`
   uint64_t unwanted = 0;  // dropped there: too many, too long
   uint64_t nofollow = 0;
   uint64_t repeated = 0;
+  uint64_t roots = 0;  // of other hosts, made besides their links
   std::array<uint64_t, 4> not_crawled{};  // by url::DropReason
   uint64_t out = 0;                       // in `links` of the visit
 };
@@ -95,6 +106,8 @@ struct FinishedVisit {
   // As if it had not happened: what it archived was lost with the power, or it
   // is no matter of the frontier.
   bool is_void = false;
+  // It is what somebody wants of the crawl (retry_command.h).
+  std::string command;
   item::FetchKind kind = item::FetchKind::kPage;
   std::string record;
   uint64_t place = 0;
@@ -120,6 +133,7 @@ struct FinishedVisit {
   std::chrono::milliseconds url_wait{0};
   uint32_t next_attempt = 1;
   WallTime when{};
+  std::chrono::milliseconds host_wait{0};  // from then on: for those who look
 
   // Encoded UrlRecords, each behind its length as a varint, of a page, or the
   // sitemaps of a robots.txt; links to other domains, each once.

@@ -114,6 +114,7 @@ PageFacts VisitReader::ReadPage(const item::FetchedPage& page,
   found.unwanted = facts.unwanted;
   found.nofollow = facts.nofollow;
   found.repeated = facts.repeated;
+  found.roots = facts.roots;
   found.out = facts.out;
   const std::vector<uint64_t> after = processor_.url_account().Totals().dropped;
   for (size_t i = 0; i < found.not_crawled.size(); ++i) {

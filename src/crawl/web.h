@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "base/result.h"
+#include "config/settings.h"
 #include "dns/resolver.h"
 #include "fetch/fetcher.h"
 #include "net/event_loop.h"
@@ -21,6 +22,9 @@ class Web {
   virtual Result<std::unique_ptr<fetch::Fetcher>> MakeFetcher(
       net::EventLoop& loop) = 0;
   virtual const fetch::FetchLimits& limits() const = 0;
+  // Pages and bytes a second, from now on; by any thread. A web in memory has
+  // no limit of its own.
+  virtual void SetRates(const config::FetchSettings& /*settings*/) {}
 };
 
 }  // namespace nephila::crawl

@@ -10,6 +10,7 @@
 
 #include "base/file_testing.h"
 #include "base/memory_file_system.h"
+#include "base/source_path_testing.h"
 #include "disk_queue/block.h"
 #include "disk_queue/queue_scan.h"
 #include "disk_queue/segment_files.h"
@@ -97,7 +98,7 @@ std::string GoldenLog() {
 }
 
 std::string Golden(const std::string& name, const std::string& written) {
-  std::ifstream file(NEPHILA_SOURCE_DIR "/testdata/disk_queue/" + name,
+  std::ifstream file(SourcePath("testdata/disk_queue/" + name),
                      std::ios::binary);
   std::string golden(std::istreambuf_iterator<char>(file), {});
   if (written != golden) {

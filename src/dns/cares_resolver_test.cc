@@ -90,6 +90,25 @@ TEST_F(CaresResolverTest, TimesAreKeptWithinTheSettings) {
   EXPECT_EQ(Resolve("long.example").ttl, hours(24));
 }
 
+TEST_F(CaresResolverTest, TimesOfOnesOwnHoldToo) {
+  settings_.min_ttl = seconds(5);
+  settings_.max_ttl = hours(2);
+  settings_.negative_ttl = minutes(10);
+  uint32_t ttl = 1;
+  uint16_t rcode = 0;
+  Serve([&](const Question& question) {
+    TestMessage reply = question.Reply(rcode);
+    if (rcode == 0) reply.answers = {RecordA(question.name, ttl, "8.8.8.8")};
+    if (rcode != 0) reply.authorities = {RecordSoa("example", 86'400, 86'400)};
+    servers_[0]->Send(question, reply);
+  });
+  EXPECT_EQ(Resolve("short.example").ttl, seconds(5));
+  ttl = 86'400;
+  EXPECT_EQ(Resolve("long.example").ttl, hours(2));
+  rcode = 3;
+  EXPECT_EQ(Resolve("no.example").ttl, minutes(10));
+}
+
 TEST_F(CaresResolverTest, ANameThatDoesNotExistIsRememberedAsLongAsItsSoaSays) {
   TestDnsServer& server = ServeRecords({RecordSoa("example", 3600, 900)}, 3);
   const Answer answer = Resolve("no.example");

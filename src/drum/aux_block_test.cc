@@ -7,6 +7,7 @@
 
 #include "base/random.h"
 #include "base/real_file_system.h"
+#include "base/source_path_testing.h"
 #include "gtest/gtest.h"
 
 namespace nephila::drum {
@@ -286,9 +287,9 @@ TEST(AuxBlock, TheSeedsOfTheFuzzerOpen) {
   FileSystem& fs = *real;
   for (Codec codec : kAll) {
     for (bool log_buckets : {false, true}) {
-      const std::string path =
-          std::string(NEPHILA_SOURCE_DIR "/testdata/fuzz/drum_aux_fuzz/") +
-          std::string(CodecName(codec)) + (log_buckets ? "_buckets" : "");
+      const std::string path = SourcePath("testdata/fuzz/drum_aux_fuzz/") +
+                               std::string(CodecName(codec)) +
+                               (log_buckets ? "_buckets" : "");
       if (std::getenv("NEPHILA_MAKE_SEEDS") != nullptr) {
         ASSERT_TRUE(
             PublishFile(fs, path,

@@ -691,6 +691,7 @@ DrumStats Drum::Impl::stats() const {
   }
   stats.memory_records = records_.memory->records();
   stats.batch_disk_bytes = gathering_->disk_bytes() + OtherDiskBytes();
+  stats.cheap_interval = pass_time_ * (kPassShare + 1);
   return stats;
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/memory_file_system.h"
+#include "base/source_path_testing.h"
 #include "gtest/gtest.h"
 
 namespace nephila::drum {
@@ -210,8 +211,7 @@ TEST_F(JournalTest, NamesCarryTheGeneration) {
 
 TEST_F(JournalTest, TheFormatIsThatOfTheGoldenFile) {
   const std::string written = Journal(GoldenCommits());
-  std::ifstream file(NEPHILA_SOURCE_DIR "/testdata/drum/journal-v1",
-                     std::ios::binary);
+  std::ifstream file(SourcePath("testdata/drum/journal-v1"), std::ios::binary);
   const std::string golden(std::istreambuf_iterator<char>(file), {});
   if (written != golden) {
     const std::string path = ::testing::TempDir() + "/journal-v1";

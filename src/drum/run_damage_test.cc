@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/file.h"
+#include "base/source_path_testing.h"
 #include "drum/run.h"
 #include "drum/run_testing.h"
 #include "gtest/gtest.h"
@@ -74,8 +75,7 @@ TEST_F(RunDamageTest, TheFormatIsThatOfTheGoldenFile) {
   const RunInfo info = WriteGolden();
   EXPECT_EQ(info, (RunInfo{7, {8192, 64}, 12288, 82, 11}));
   const std::string written = *ReadWholeFile(fs_, "store/run", 1 << 20);
-  std::ifstream file(NEPHILA_SOURCE_DIR "/testdata/drum/run-v1",
-                     std::ios::binary);
+  std::ifstream file(SourcePath("testdata/drum/run-v1"), std::ios::binary);
   const std::string golden(std::istreambuf_iterator<char>(file), {});
   if (written != golden) {
     const std::string path = ::testing::TempDir() + "/run-v1";

@@ -212,5 +212,25 @@ TEST_F(CurlMemoryTest, HeadsOfUsualSizeCountForNothing) {
   EXPECT_LE(large->head.capacity(), 8192U);
 }
 
+// What is over the bound of a body is at most what one reading brings.
+TEST_F(CurlMemoryTest, ATransferReadsSoMuchAtOnce) {
+  constexpr uint64_t kBound = 4096;
+  engine_.settings.max_body_bytes = kBound;
+  engine_.settings.read_buffer_bytes = 1024;
+  const auto cut = Answer("HTTP/1.1 200 OK\r\nContent-Length: 300000\r\n\r\n" +
+                          std::string(300'000, 'p'));
+  ExpectEnd(*cut, FetchOutcome::kResponse, Truncation::kLength);
+  EXPECT_LE(cut->bytes_in, kBound + 2 * 1024);
+}
+
+TEST_F(CurlMemoryTest, ReadingByReadingAllOfItComes) {
+  engine_.settings.read_buffer_bytes = 1024;
+  const auto whole =
+      Answer("HTTP/1.1 200 OK\r\nContent-Length: 300000\r\n\r\n" +
+             std::string(300'000, 'p'));
+  ExpectEnd(*whole, FetchOutcome::kResponse);
+  EXPECT_EQ(whole->body.size_bytes(), 300'000U);
+}
+
 }  // namespace
 }  // namespace nephila::fetch

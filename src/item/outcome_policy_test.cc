@@ -6,6 +6,8 @@
 #include <sstream>
 #include <string>
 
+#include "base/source_path_testing.h"
+
 namespace nephila::item {
 namespace {
 
@@ -171,7 +173,7 @@ std::string TableText(std::span<const OutcomeRow> rows, bool numbers) {
 }
 
 TEST(OutcomePolicyTest, TheDocumentHasTheTable) {
-  std::ifstream file(NEPHILA_SOURCE_DIR "/docs/outcomes.md");
+  std::ifstream file(SourcePath("docs/outcomes.md"));
   std::stringstream document;
   document << file.rdbuf();
   for (const std::string& table :

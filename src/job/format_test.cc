@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "base/file_testing.h"
 #include "base/memory_file_system.h"
+#include "base/source_path_testing.h"
 #include "job/entry.h"
 #include "job/job_file.h"
 #include "job/journal_file.h"
@@ -23,8 +24,7 @@ using std::chrono::milliseconds;
 constexpr uint64_t kSalt = 0x0123456789abcdef;
 
 std::string ReadGolden(const std::string& name) {
-  std::ifstream file(NEPHILA_SOURCE_DIR "/testdata/job/" + name,
-                     std::ios::binary);
+  std::ifstream file(SourcePath("testdata/job/" + name), std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
 

@@ -240,16 +240,22 @@ Status JobFolder::Load(const JobRequest& request) {
   return EnsureDir(fs_, dir_);
 }
 
-Status JobFolder::LoadSuffixList(std::string_view asked) {
-  if (file_.suffix_list_bytes > 0) {
-    const std::string path = Path(kSuffixListName);
-    NEPHILA_TRY(suffix_list_, ReadWholeFile(fs_, path, kMostSuffixListBytes));
-    if (suffix_list_.size() != file_.suffix_list_bytes ||
-        Crc32c(suffix_list_) != file_.suffix_list_crc) {
-      return Unexpected(
-          Error{ErrorCode::kCorruption, path + ": its checksum does not fit"});
-    }
+Result<std::string> JobFolder::ReadSuffixList(FileSystem& fs,
+                                              const std::string& dir,
+                                              const JobFile& file) {
+  if (file.suffix_list_bytes == 0) return std::string();
+  const std::string path = dir + "/" + std::string(kSuffixListName);
+  NEPHILA_TRY(std::string text, ReadWholeFile(fs, path, kMostSuffixListBytes));
+  if (text.size() != file.suffix_list_bytes ||
+      Crc32c(text) != file.suffix_list_crc) {
+    return Unexpected(
+        Error{ErrorCode::kCorruption, path + ": its checksum does not fit"});
   }
+  return text;
+}
+
+Status JobFolder::LoadSuffixList(std::string_view asked) {
+  NEPHILA_TRY(suffix_list_, ReadSuffixList(fs_, dir_, file_));
   if (asked.empty() || asked == suffix_list_) return {};
   return Unexpected(Error{
       ErrorCode::kInvalidArgument,

@@ -33,6 +33,12 @@ namespace nephila::job {
 inline constexpr std::string_view kLockName = "lock";
 inline constexpr std::string_view kJobFileName = "job.toml";
 inline constexpr std::string_view kSuffixListName = "public_suffix_list.dat";
+inline constexpr std::string_view kControlName = "control";  // a socket
+inline constexpr std::string_view kLogName = "log";
+// What `nephila set` has changed.
+inline constexpr std::string_view kSettingsName = "settings.toml";
+// Commands for the next run, a line each.
+inline constexpr std::string_view kCommandsName = "commands";
 inline constexpr std::string_view kJournalDir = "journal";
 inline constexpr std::string_view kManifestsDir = "manifests";
 inline constexpr std::string_view kSeenDir = "seen";
@@ -40,6 +46,9 @@ inline constexpr std::string_view kReputationDir = "reputation";
 inline constexpr std::string_view kBudgetDir = "budget";
 inline constexpr std::string_view kRobotsDir = "robots";
 inline constexpr std::string_view kReadyDir = "ready";
+inline constexpr std::string_view kCapsDir = "caps";  // if there are caps
+// Lines of a black list that came while it ran; need not be there.
+inline constexpr std::string_view kBlockedFile = "blocked";
 inline constexpr std::string_view kArchiveDir = "archive";
 
 // A longer list is not one.
@@ -72,6 +81,12 @@ class JobFolder {
   static Result<JobState> Look(FileSystem& fs, const std::string& dir);
   // What job.toml says, without the lock; kNotFound if there is no job.
   static Result<JobFile> Read(FileSystem& fs, const std::string& dir);
+
+  // The text of the job's own list, without the lock; empty if it has none,
+  // kCorruption if it is not what job.toml says.
+  static Result<std::string> ReadSuffixList(FileSystem& fs,
+                                            const std::string& dir,
+                                            const JobFile& file);
 
   // A new job, opened. kAlreadyExists if there is one, kInvalidArgument if the
   // folder holds something else. `fs` outlives this.

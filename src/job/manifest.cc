@@ -9,6 +9,7 @@
 #include "base/commit_file.h"
 #include "base/hash.h"
 #include "base/random.h"
+#include "config/load.h"
 
 namespace nephila::job {
 namespace {
@@ -131,6 +132,16 @@ Result<Manifest> ReadManifest(std::string_view bytes, uint64_t number,
   }
   if (!reader.AtEnd()) return Damaged("the manifest goes on behind its end");
   return manifest;
+}
+
+std::optional<config::Settings> SettingsOf(const Manifest& manifest) {
+  const auto part = manifest.parts.find("settings");
+  if (part == manifest.parts.end()) return std::nullopt;
+  config::Settings settings;
+  if (!config::ApplyToml(part->second, "settings", &settings)) {
+    return std::nullopt;
+  }
+  return settings;
 }
 
 Result<StoredManifests> ReadManifests(FileSystem& fs, const std::string& dir,

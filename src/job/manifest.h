@@ -27,6 +27,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/result.h"
+#include "config/settings.h"
 #include "job/reserve.h"
 
 namespace nephila::job {
@@ -48,6 +49,9 @@ inline constexpr size_t kMostManifestBytes = size_t{4} << 30;
 void AppendManifest(const Manifest& manifest, uint64_t salt, std::string& out);
 Result<Manifest> ReadManifest(std::string_view bytes, uint64_t number,
                               uint64_t salt);
+
+// Those of the run that wrote it, if its part `settings` says them.
+std::optional<config::Settings> SettingsOf(const Manifest& manifest);
 
 struct ManifestOptions {
   uint64_t salt = 0;  // the job's key seed

@@ -113,6 +113,15 @@ Status Quarantine::Check(FileSystem& fs, const std::string& dir) {
   return Quarantine(fs, dir).ReadPages();
 }
 
+Result<uint32_t> Quarantine::StrikesOf(FileSystem& fs, const std::string& dir,
+                                       uint64_t key) {
+  Quarantine read(fs, dir);
+  NEPHILA_RETURN_IF_ERROR(read.ReadPages());
+  const MutexLock lock(read.mutex_);
+  const auto page = read.pages_.find(key);
+  return page == read.pages_.end() ? 0 : page->second.strikes;
+}
+
 Status Quarantine::ReadPages() {
   const auto text = ReadWholeFile(fs_, pages_path_, kMostPagesBytes);
   if (!text.has_value()) {

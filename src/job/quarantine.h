@@ -48,6 +48,9 @@ class Quarantine {
 
   // Looks at the file `quarantine` and changes nothing; kCorruption as above.
   static Status Check(FileSystem& fs, const std::string& dir);
+  // The same: strikes of a page, 0 for most.
+  static Result<uint32_t> StrikesOf(FileSystem& fs, const std::string& dir,
+                                    uint64_t key);
 
   // The page with this key is left out. Constant while this lives.
   bool Holds(uint64_t key) const;

@@ -41,6 +41,9 @@ class CannotReserve final : public FileSystem {
   Result<bool> Exists(const std::string& path) override {
     return base_.Exists(path);
   }
+  Result<FileStamp> Stamp(const std::string& path) override {
+    return base_.Stamp(path);
+  }
   Status SyncDir(const std::string& dir) override { return base_.SyncDir(dir); }
   Result<std::unique_ptr<FileLock>> Lock(const std::string& path) override {
     return base_.Lock(path);

@@ -90,14 +90,14 @@ TimerId EventLoop::At(MonoTime time, std::function<void()> function) {
 bool EventLoop::Cancel(TimerId id) { return timers_.Cancel(id); }
 
 void EventLoop::Post(std::function<void()> function) {
-  bool first = false;
+  bool asleep = false;
   {
     MutexLock lock(mutex_);
-    first = posted_.empty();
     posted_.push_back(std::move(function));
+    // Only the first has to wake it; one that is awake looks before it sleeps.
+    asleep = std::exchange(asleep_, false);
   }
-  // Whoever found others waiting knows that the loop was woken for them.
-  if (first) Wake();
+  if (asleep) Wake();
 }
 
 void EventLoop::Wake() {
@@ -108,14 +108,15 @@ void EventLoop::Wake() {
 }
 
 int EventLoop::WaitMs(MonoTime deadline) {
+  if (!timers_.empty()) deadline = std::min(deadline, timers_.first_time());
+  const MonoTime now = clock_.Now();
+  if (deadline <= now) return 0;
   {
     MutexLock lock(mutex_);
     if (!posted_.empty()) return 0;
+    asleep_ = true;
   }
-  if (!timers_.empty()) deadline = std::min(deadline, timers_.first_time());
   if (deadline == MonoTime::max()) return -1;
-  const MonoTime now = clock_.Now();
-  if (deadline <= now) return 0;
   // Rounded up: waking early would mean to wait again for nothing.
   constexpr std::chrono::nanoseconds kLongest = std::chrono::hours(1);
   const auto wait = std::min(deadline - now, kLongest);
@@ -129,6 +130,10 @@ size_t EventLoop::RunOnce(MonoTime deadline) {
   const int count =
       epoll_wait(epoll_.get(), events_.data(), static_cast<int>(events_.size()),
                  WaitMs(deadline));
+  {
+    MutexLock lock(mutex_);
+    asleep_ = false;
+  }
   // Interrupted by a signal: whoever handles it wants the round to end.
   size_t calls = RunReady(count < 0 ? 0 : static_cast<size_t>(count));
   calls += RunPosted();

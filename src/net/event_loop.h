@@ -62,8 +62,9 @@ class EventLoop {
   // False if it ran or was cancelled before.
   bool Cancel(TimerId id);
 
-  // Runs `function` in the next round and wakes the loop. Any thread. Nothing
-  // here bounds how many wait: whoever posts must.
+  // Runs `function` in the next round; wakes the loop if it waits, which is
+  // what costs. Any thread. Nothing here bounds how many wait: whoever posts
+  // must.
   void Post(std::function<void()> function) NEPHILA_EXCLUDES(mutex_);
   // Ends the waiting of RunOnce. Any thread.
   void Wake();
@@ -104,6 +105,7 @@ class EventLoop {
 
   Mutex mutex_;
   std::vector<std::function<void()>> posted_ NEPHILA_GUARDED_BY(mutex_);
+  bool asleep_ NEPHILA_GUARDED_BY(mutex_) = false;  // or about to be
 };
 
 }  // namespace nephila::net

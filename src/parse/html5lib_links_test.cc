@@ -10,6 +10,7 @@
 
 #include "base/ascii.h"
 #include "base/conformance_testing.h"
+#include "base/source_path_testing.h"
 #include "parse/html_links.h"
 #include "parse/pieces_testing.h"
 
@@ -149,9 +150,8 @@ TEST(Html5libLinks, AreThoseOfTheExpectedTreesOrListed) {
   for (const char* folder : {"tree-construction", "tree-construction/scripted",
                              "tree-construction-wpt-delta"}) {
     std::vector<std::string> files;
-    for (const auto& entry :
-         std::filesystem::directory_iterator(std::string(NEPHILA_SOURCE_DIR) +
-                                             "/testdata/html5lib/" + folder)) {
+    for (const auto& entry : std::filesystem::directory_iterator(
+             SourcePath(std::string("testdata/html5lib/") + folder))) {
       if (entry.path().extension() != ".dat") continue;
       files.push_back(std::string(folder) + "/" +
                       entry.path().filename().string());

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -195,6 +196,87 @@ TEST_F(PageReaderTest, CountsTheLinksOfHeadersThatItDrops) {
   EXPECT_EQ(reader_.dropped_header_links(), 1U);
   Read({}, "");
   EXPECT_EQ(reader_.dropped_header_links(), 0U);
+}
+
+// A reader that is made with settings of its own.
+class PageReaderSettingsTest : public testing::Test {
+ protected:
+  Lines Read(std::string_view body) {
+    reader_.emplace(settings_, /*text=*/true);
+    const std::string_view pieces[] = {body};
+    reader_->Read({}, pieces, ReadAs::kWhatItIs);
+    Lines values;
+    for (const PageLink& link : reader_->links()) {
+      values.emplace_back(link.value);
+    }
+    return values;
+  }
+
+  config::ParseSettings settings_;
+  std::optional<PageReader> reader_;
+};
+
+TEST_F(PageReaderSettingsTest, FormsThatArePostedAreLinksWhereWanted) {
+  constexpr std::string_view kForms =
+      "<!DOCTYPE html><form action=get></form>"
+      "<form method=post action=post></form>";
+  EXPECT_EQ(Read(kForms), Lines{"get"});
+  settings_.post_forms = true;
+  EXPECT_EQ(Read(kForms), (Lines{"get", "post"}));
+}
+
+TEST_F(PageReaderSettingsTest, LinksOfTemplatesAreTakenWhereWanted) {
+  constexpr std::string_view kTemplate =
+      "<!DOCTYPE html><template><a href=in></a></template><a href=out></a>";
+  EXPECT_EQ(Read(kTemplate), Lines{"out"});
+  settings_.template_links = true;
+  EXPECT_EQ(Read(kTemplate), (Lines{"in", "out"}));
+}
+
+TEST_F(PageReaderSettingsTest, ALinkThatIsLongerThanAllowedIsDropped) {
+  settings_.max_link_size = 64;
+  const std::string fits(64, 'x');
+  EXPECT_EQ(Read("<!DOCTYPE html><a href=" + fits + "></a><a href=" + fits +
+                 "y></a>"),
+            Lines{fits});
+}
+
+TEST_F(PageReaderSettingsTest, OfALongTagWhatStandsBehindTheBoundIsNotRead) {
+  settings_.max_tag_size = 4096;
+  const std::string page = "<!DOCTYPE html><a title=" + std::string(5000, 'x') +
+                           " href=behind></a><a href=next></a>";
+  EXPECT_EQ(Read(page), Lines{"next"});
+  settings_.max_tag_size = 8192;
+  EXPECT_EQ(Read(page), (Lines{"behind", "next"}));
+}
+
+TEST_F(PageReaderSettingsTest, TitleAndTextAreCut) {
+  std::string page =
+      "<!DOCTYPE html><title>" + std::string(100, 't') + "</title><p>";
+  for (int i = 0; i < 100; ++i) page += "word ";
+  settings_.max_title_size = 16;
+  settings_.max_text_size = 20;
+  Read(page);
+  EXPECT_EQ(reader_->title(), std::string(16, 't'));
+  EXPECT_TRUE(reader_->text().starts_with("word word"));
+  EXPECT_LE(reader_->text().size(), 20U);
+  settings_.max_title_size = 50;
+  settings_.max_text_size = 60;
+  Read(page);
+  EXPECT_EQ(reader_->title().size(), 50U);
+  EXPECT_GT(reader_->text().size(), 20U);
+  EXPECT_LE(reader_->text().size(), 60U);
+}
+
+TEST_F(PageReaderSettingsTest, ASitemapThatNestsTooDeepIsGivenUpThere) {
+  constexpr std::string_view kDeep =
+      "<?xml version='1.0'?><urlset><url><loc>http://a/1</loc></url>"
+      "<url><a><b><c><d/></c></b></a></url>"
+      "<url><loc>http://a/2</loc></url></urlset>";
+  EXPECT_EQ(Read(kDeep), (Lines{"http://a/1", "http://a/2"}));
+  settings_.xml_max_depth = 4;
+  EXPECT_EQ(Read(kDeep), Lines{"http://a/1"});
+  EXPECT_EQ(reader_->sitemap()->outcome, SitemapOutcome::kTooDeep);
 }
 
 }  // namespace

@@ -140,6 +140,15 @@ class Prescanner {
   size_t at_ = 0;
 };
 
+// Most pages that declare nothing have none, and need not be read by the rules.
+bool HasMeta(std::string_view bytes) {
+  for (size_t at = bytes.find('<'); at != std::string_view::npos;
+       at = bytes.find('<', at + 1)) {
+    if (StartsWithIgnoreCase(bytes.substr(at), "<meta")) return true;
+  }
+  return false;
+}
+
 size_t FindIgnoreCase(std::string_view text, std::string_view lower,
                       size_t at) {
   for (; at + lower.size() <= text.size(); ++at) {
@@ -205,7 +214,9 @@ std::optional<Encoding> Prescan(std::string_view bytes, size_t limit) {
   bytes = bytes.substr(0, limit);
   if (bytes.starts_with("<\0?\0x\0"sv)) return Encoding::kUtf16Le;
   if (bytes.starts_with("\0<\0?\0x"sv)) return Encoding::kUtf16Be;
-  if (auto declared = Prescanner(bytes).Scan()) return declared;
+  if (HasMeta(bytes)) {
+    if (auto declared = Prescanner(bytes).Scan()) return declared;
+  }
   return XmlDeclaredEncoding(bytes);
 }
 

@@ -115,8 +115,8 @@ class DelayRules {
  private:
   Length Scaled(Length delay, Length floor, double budget) const;
 
-  const PolitenessSettings settings_;
-  const double reference_budget_;
+  PolitenessSettings settings_;
+  double reference_budget_;
 };
 
 }  // namespace nephila::politeness

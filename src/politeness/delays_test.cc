@@ -132,6 +132,10 @@ TEST(DelaysTest, RetryAfterIsBounded) {
   EXPECT_EQ(rules.RetryAfter(seconds(-5)), seconds(0));
   EXPECT_EQ(rules.RetryAfter(std::chrono::hours(10000)),
             std::chrono::hours(24));
+  PolitenessSettings settings;
+  settings.max_retry_after = minutes(5);
+  EXPECT_EQ(Rules(settings).RetryAfter(seconds(100)), seconds(100));
+  EXPECT_EQ(Rules(settings).RetryAfter(std::chrono::hours(1)), minutes(5));
 }
 
 TEST(DelaysTest, EveryReasonHasAName) {

@@ -78,6 +78,30 @@ PolitenessStats Politeness::Impl::Stats() const {
   return stats;
 }
 
+HostCounts Politeness::Impl::CountHosts() const {
+  HostCounts counts;
+  const auto count_dead = [&](const Trouble& trouble) {
+    if (rules_.IsDead(trouble.failures)) ++counts.dead;
+  };
+  for (const auto& [key, number] : host_by_key_) {
+    const Host& host = hosts_[number];
+    count_dead(host.trouble);
+    if (host.place == Place::kFlight) {
+      ++counts.in_flight;
+    } else if (host.place == Place::kLine) {
+      ++counts.due;
+    } else if (host.urls() == 0) {
+      ++counts.idle;
+    } else {
+      ++counts.waiting;
+      const MonoTime due = DueOf(host);
+      counts.next_due = std::min(counts.next_due.value_or(due), due);
+    }
+  }
+  for (const auto& [key, host] : parked_hosts_) count_dead(host.trouble);
+  return counts;
+}
+
 Politeness::Politeness(const Clock& clock, PolitenessOptions options)
     : impl_(std::make_unique<Impl>(clock, std::move(options))) {}
 Politeness::~Politeness() = default;
@@ -117,6 +141,12 @@ void Politeness::Forget(uint64_t host, uint64_t epoch) {
 }
 Explanation Politeness::Why(uint64_t host) const { return impl_->Why(host); }
 PolitenessStats Politeness::stats() const { return impl_->Stats(); }
+HostCounts Politeness::CountHosts() const { return impl_->CountHosts(); }
+void Politeness::SetDelays(
+    const PolitenessSettings& settings,
+    const std::function<std::string_view(uint64_t)>& name_of) {
+  impl_->SetDelays(settings, name_of);
+}
 std::string Politeness::Save() const { return impl_->Save(); }
 Status Politeness::Restore(std::string_view saved) {
   return impl_->Restore(saved);

@@ -204,6 +204,17 @@ struct PolitenessStats {
   uint64_t wanted_hosts = 0;  // by the rule of WantsMore
 };
 
+// Hosts in memory, each counted once; and of these and the parked ones those
+// that are dead.
+struct HostCounts {
+  uint64_t idle = 0;     // without URLs, until their wait is over
+  uint64_t waiting = 0;  // for their delay, or their domain's turn
+  uint64_t due = 0;      // in the line of an address
+  uint64_t in_flight = 0;
+  uint64_t dead = 0;
+  std::optional<MonoTime> next_due;  // of those that wait
+};
+
 class Politeness {
  public:
   // `clock` outlives this.
@@ -251,7 +262,18 @@ class Politeness {
   // nothing will come that was checked before it did.
   void Forget(uint64_t host, uint64_t epoch);
 
+  // Host and server delays, floors and site delays of `settings`, from now on;
+  // the rest of it is not looked at. What is longer holds for the waits that
+  // are running too; what is shorter from the next lease on. `name_of` a host,
+  // where the caller knows it: others are looked up with their next URL.
+  // REQUIRES: site delays that are right (site_delays.h).
+  // Cost: that of all hosts and addresses in memory.
+  void SetDelays(const PolitenessSettings& settings,
+                 const std::function<std::string_view(uint64_t host)>& name_of);
+
   Explanation Why(uint64_t host) const;
+  // Cost: that of all hosts in memory.
+  HostCounts CountHosts() const;
   PolitenessStats stats() const;
 
   // The waits that last longer than those of a restart, for a manifest; and

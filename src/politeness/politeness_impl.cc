@@ -121,12 +121,15 @@ void Politeness::Impl::TakeFacts(uint32_t number, const HostFacts& facts) {
   const double budget = facts.budget > 0 ? facts.budget : host.pace.budget;
   if (is_new) {
     host.domain = facts.domain;
-    host.pace.site_delay = SiteDelay(facts);
     if (host.held) host.recorded = {facts.failures, facts.overloads};
     host.held = false;
   } else if (budget != host.pace.budget) {
     // Counted anew where it is.
     ClearAddresses(host);
+  }
+  if (is_new || host.site_delays != site_delays_changes_) {
+    host.pace.site_delay = SiteDelay(facts);
+    host.site_delays = site_delays_changes_;
   }
   host.pace.budget = budget;
   if (facts.crawl_delay.has_value()) SetCrawlDelay(host, *facts.crawl_delay);
@@ -134,12 +137,55 @@ void Politeness::Impl::TakeFacts(uint32_t number, const HostFacts& facts) {
   host.not_before =
       std::max(host.not_before, std::min(facts.not_before, kFarthest));
   WaitUntil(host, host.not_before, DelayReason::kNotBefore);
-  // What is known now may ask for a longer wait than what was known then.
+  WaitAsSettingsSay(host);
+}
+
+// What is known now may ask for a longer wait than what was known then.
+void Politeness::Impl::WaitAsSettingsSay(Host& host) const {
   const Delay delay = rules_.HostDelay(host.pace);
   if (host.last_end != MonoTime()) {
     WaitUntil(host, After(host.last_end, delay.length), delay.reason);
   } else if (options_.restarted) {
     WaitUntil(host, After(start_, delay.length), DelayReason::kRestart);
+  }
+}
+
+void Politeness::Impl::SetDelays(
+    const PolitenessSettings& settings,
+    const std::function<std::string_view(uint64_t)>& name_of) {
+  PolitenessSettings& mine = options_.settings;
+  mine.host_delay = settings.host_delay;
+  mine.host_delay_floor = settings.host_delay_floor;
+  mine.server_delay = settings.server_delay;
+  mine.server_delay_floor = settings.server_delay_floor;
+  if (mine.site_delays != settings.site_delays) {
+    mine.site_delays = settings.site_delays;
+    site_delays_ = Delays(settings.site_delays);
+    ++site_delays_changes_;
+  }
+  rules_ = DelayRules(mine, options_.reference_budget);
+  for (const auto& [key, number] : host_by_key_) {
+    Host& host = hosts_[number];
+    HostFacts facts;
+    facts.host = key;
+    facts.name = name_of(key);
+    if (!facts.name.empty() && host.site_delays != site_delays_changes_) {
+      host.pace.site_delay = SiteDelay(facts);
+      host.site_delays = site_delays_changes_;
+    }
+    WaitAsSettingsSay(host);
+    ScheduleHost(number);
+  }
+  for (const auto& [key, number] : server_by_key_) {
+    Server& server = servers_[number];
+    const MonoTime contact = server.contact != MonoTime() ? server.contact
+                             : options_.restarted         ? start_
+                                                          : MonoTime();
+    if (contact == MonoTime()) continue;
+    server.ready_at =
+        std::max(server.ready_at,
+                 After(contact, rules_.ServerDelay(server.MeanBudget())));
+    ScheduleServer(number);
   }
 }
 

@@ -48,6 +48,9 @@ class Politeness::Impl {
   void Forget(uint64_t key, uint64_t epoch);
   Explanation Why(uint64_t key) const;
   PolitenessStats Stats() const;
+  HostCounts CountHosts() const;
+  void SetDelays(const PolitenessSettings& settings,
+                 const std::function<std::string_view(uint64_t)>& name_of);
   std::string Save() const;
   Status Restore(std::string_view saved);
   void Hold(const HostWait& wait);
@@ -98,6 +101,8 @@ class Politeness::Impl {
   void ScheduleHost(uint32_t host);
   void SetPace(Host& host, const Outcome& outcome);
   Length SiteDelay(const HostFacts& facts) const;
+  // Of all that is known: it may be longer than what was known at its end.
+  void WaitAsSettingsSay(Host& host) const;
   void SetCrawlDelay(Host& host, Length asked) const;
 
   // Parking.
@@ -149,9 +154,10 @@ class Politeness::Impl {
   uint64_t WantedHosts() const;
 
   const Clock& clock_;
-  const PolitenessOptions options_;
-  const DelayRules rules_;
-  const SiteDelays site_delays_;
+  PolitenessOptions options_;
+  DelayRules rules_;
+  SiteDelays site_delays_;
+  uint32_t site_delays_changes_ = 0;
   DomainTurns domain_turns_;
   const MonoTime start_;
 

@@ -236,6 +236,7 @@ MonoTime Politeness::Impl::NextDue() const {
 void Politeness::Impl::NoteContact(Server& server, uint64_t lease,
                                    MonoTime when) {
   if (server.pending_lease == lease) server.pending_lease = 0;
+  server.contact = std::max(server.contact, when);
   server.ready_at = std::max(
       server.ready_at, After(when, rules_.ServerDelay(server.MeanBudget())));
 }

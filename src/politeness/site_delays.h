@@ -4,14 +4,13 @@
 //   Threads: any; it does not change.   Cost: a look-up for each dot of a name.
 #pragma once
 
-#include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "item/site_table.h"
 #include "politeness/delays.h"
 
 namespace nephila::politeness {
@@ -26,7 +25,7 @@ class SiteDelays {
   std::optional<Length> Find(std::string_view host) const;
 
  private:
-  std::map<std::string, Length, std::less<>> delays_;
+  item::SiteTable<Length> delays_;
 };
 
 }  // namespace nephila::politeness

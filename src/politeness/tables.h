@@ -68,6 +68,7 @@ struct Host {
   Fifo urgent;
   Fifo pages;
   std::array<uint32_t, kMostAddresses> servers{};
+  uint32_t site_delays = 0;  // by which its delay was looked up
   uint8_t server_count = 0;
   Place place = Place::kHeap;
   DelayReason reason = DelayReason::kHostDelay;
@@ -97,6 +98,7 @@ struct Server {
   ServerKey key;
   MonoTime ready_at{};
   MonoTime leased_at{};   // the last time
+  MonoTime contact{};     // the last one; 0: none in this life
   MonoTime away_until{};  // due time of the last host sent away from its line
   // From a lease to when the next may be given, lately; 0: not known.
   Length interval{0};

@@ -80,18 +80,22 @@ Result<std::unique_ptr<Reputation>> Reputation::Open(
     const drum::DrumContext& context, const std::string& dir,
     ReputationOptions options, std::string_view commit) {
   NEPHILA_TRY(auto reputation, Make(std::move(options)));
+  NEPHILA_TRY(const uint64_t generation, reputation->RestoreCommit(commit));
+  NEPHILA_TRY(reputation->drum_,
+              drum::Drum::Open(context, dir, reputation->MakeDrumOptions(),
+                               generation));
+  return reputation;
+}
+
+Result<uint64_t> Reputation::RestoreCommit(std::string_view commit) {
   ByteReader reader(commit);
   NEPHILA_RETURN_IF_ERROR(
       item::ReadCommitVersion(reader, kCommitVersion, kStage));
   const auto generation = reader.Varint();
-  if (!generation.has_value() ||
-      !reputation->Restore(commit.substr(reader.position()))) {
+  if (!generation.has_value() || !Restore(commit.substr(reader.position()))) {
     return item::DamagedCommit(kStage);
   }
-  NEPHILA_TRY(reputation->drum_,
-              drum::Drum::Open(context, dir, reputation->MakeDrumOptions(),
-                               *generation));
-  return reputation;
+  return *generation;
 }
 
 bool Reputation::Restore(std::string_view state) {
@@ -190,6 +194,16 @@ std::string Reputation::MakeFunction() const {
     if (points.size() > 1) points.resize(1);
   }
   return item::EncodeBudgetFunction(settings.policy, base, most, points);
+}
+
+Result<std::string> Reputation::FunctionOf(
+    const config::ReputationSettings& settings, std::string_view commit) {
+  ReputationOptions options;
+  options.settings = settings;
+  options.memory_bytes = 0;
+  NEPHILA_TRY(const auto reputation, Make(std::move(options)));
+  NEPHILA_RETURN_IF_ERROR(reputation->RestoreCommit(commit));
+  return reputation->MakeFunction();
 }
 
 Result<std::string> Reputation::BeginCommit() {

@@ -105,6 +105,9 @@ class Reputation {
   }
   // F as of now: item/budget_function.h.
   std::string MakeFunction() const;
+  // F as of a commit, without its store: for a look at a job.
+  static Result<std::string> FunctionOf(
+      const config::ReputationSettings& settings, std::string_view commit);
 
   // In two steps, as of a Drum: the bytes are good once Finish has returned.
   // To be taken at the same moment as the commit of `budget`.
@@ -124,6 +127,8 @@ class Reputation {
   uint64_t EdgeKey(const DomainPair& link);
   Result<size_t> HandOn(const InDegreeSink& sink);
   bool Restore(std::string_view state);
+  // The state that a commit has; returns the generation of its Drum.
+  Result<uint64_t> RestoreCommit(std::string_view commit);
 
   const ReputationOptions options_;
   const TopK top_k_;

@@ -258,6 +258,14 @@ std::string HostValue(const HostNote& note) {
   return value;
 }
 
+bool IsUrlValue(std::string_view value) {
+  return !value.empty() && static_cast<uint8_t>(value[0]) == kUrlTuple;
+}
+
+bool IsEndValue(std::string_view value) {
+  return !value.empty() && static_cast<uint8_t>(value[0]) == kEndTuple;
+}
+
 std::string PassTime(WallTime now, uint64_t longest_wait_ms) {
   std::string parameters;
   ByteWriter writer(parameters);

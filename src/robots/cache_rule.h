@@ -55,6 +55,9 @@ struct EndChange {
 };
 std::string EndValue(const EndChange& end);
 std::string HostValue(const HostNote& note);
+// Which of the three a value is.
+bool IsUrlValue(std::string_view value);
+bool IsEndValue(std::string_view value);
 
 // The parameters of a pass that begins now.
 std::string PassTime(WallTime now, uint64_t longest_wait_ms);

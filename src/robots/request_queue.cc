@@ -156,23 +156,35 @@ void RequestQueue::Write(ByteWriter& writer) const {
   }
 }
 
-bool RequestQueue::Read(ByteReader& reader) {
+std::optional<RequestMarks> ReadRequestMarks(ByteReader& reader) {
+  RequestMarks marks;
   const auto mark = reader.Varint();
   const auto count = reader.Varint();
-  if (!mark.has_value() || *mark != mark_ || !count.has_value()) return false;
+  if (!mark.has_value() || !count.has_value()) return std::nullopt;
+  marks.mark = *mark;
   for (uint64_t i = 0; i < *count; ++i) {
     const auto ordinal = reader.Varint();
-    if (!ordinal.has_value()) return false;
-    ended_.insert(mark_ + *ordinal);
+    if (!ordinal.has_value()) return std::nullopt;
+    marks.ended.push_back(*mark + *ordinal);
   }
   const auto early = reader.Varint();
-  if (!early.has_value() || *early > kMostEarlyEnds) return false;
+  if (!early.has_value() || *early > RequestQueue::kMostEarlyEnds) {
+    return std::nullopt;
+  }
   for (uint64_t i = 0; i < *early; ++i) {
     const auto key = reader.U64();
     const auto fetch = reader.Varint();
-    if (!key.has_value() || !fetch.has_value()) return false;
-    RememberEarly(*key, *fetch);
+    if (!key.has_value() || !fetch.has_value()) return std::nullopt;
+    marks.early.emplace_back(*key, *fetch);
   }
+  return marks;
+}
+
+bool RequestQueue::Read(ByteReader& reader) {
+  const auto marks = ReadRequestMarks(reader);
+  if (!marks || marks->mark != mark_) return false;
+  ended_.insert(marks->ended.begin(), marks->ended.end());
+  for (const auto& [key, fetch] : marks->early) RememberEarly(key, fetch);
   return true;
 }
 

@@ -21,6 +21,8 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "base/bytes.h"
 #include "base/result.h"
@@ -40,6 +42,15 @@ struct QueuedRequest {
   HostNote host;
   std::string_view origin;
 };
+
+// What a commit has of the queue.
+struct RequestMarks {
+  uint64_t mark = 0;            // the requests before have ended
+  std::vector<uint64_t> ended;  // above it
+  std::vector<std::pair<uint64_t, uint64_t>> early;  // key and fetch
+};
+// Nothing if the bytes are none.
+std::optional<RequestMarks> ReadRequestMarks(ByteReader& reader);
 
 class RequestQueue {
  public:

@@ -19,7 +19,6 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr uint8_t kCommitVersion = 1;
 constexpr std::string_view kStage = "robots";
 
 // What the parts of the stage have of its memory and disk.

@@ -26,6 +26,13 @@ Unexpected<Error> Invalid(std::string message) {
   return Unexpected(Error{ErrorCode::kInvalidArgument, std::move(message)});
 }
 
+WaitingUrl MustDecode(std::string_view bytes) {
+  const auto url = DecodeWaiting(bytes);
+  // Checksums stand before this: the bytes are those of EncodeWaiting.
+  NEPHILA_CHECK(url.has_value());
+  return *url;
+}
+
 }  // namespace
 
 // The views of a result end with the call, and queues can fail where a Drum's
@@ -44,29 +51,6 @@ class RobotsStage::Impl::AnswerReceiver final : public drum::Receiver {
  private:
   std::deque<Decided>& decided_;
 };
-
-std::string RobotsStage::Impl::Encode(const WaitingUrl& url) {
-  std::string bytes;
-  ByteWriter writer(bytes);
-  writer.Varint(url.budget);
-  writer.Varint(url.cycles);
-  writer.Raw(url.record);
-  return bytes;
-}
-
-RobotsStage::Impl::WaitingUrl RobotsStage::Impl::Decode(
-    std::string_view bytes) {
-  ByteReader reader(bytes);
-  WaitingUrl url;
-  const auto budget = reader.Varint();
-  const auto cycles = reader.Varint();
-  // Checksums stand before this: the bytes are those of Encode.
-  NEPHILA_CHECK(budget.has_value() && cycles.has_value());
-  url.budget = *budget;
-  url.cycles = *cycles;
-  url.record = bytes.substr(reader.position());
-  return url;
-}
 
 Result<RobotsStage::Impl::Place, std::string_view> RobotsStage::Impl::PlaceOf(
     std::string_view record) const {
@@ -90,7 +74,7 @@ Result<Admission> RobotsStage::Impl::Check(const Place& place,
                                            const WaitingUrl& url,
                                            uint64_t distrusted) {
   const std::string value = UrlValue(place.path, distrusted);
-  const std::string aux = Encode(url);
+  const std::string aux = EncodeWaiting(url);
   drum::Tuple tuple;
   tuple.operation = drum::Operation::kCheckUpdate;
   tuple.key = place.key;
@@ -177,9 +161,10 @@ Status RobotsStage::Impl::Ask(const UrlAnswer& answer, const WaitingUrl& url) {
 }
 
 Result<bool> RobotsStage::Impl::WaitForFetch(const WaitingUrl& url) {
-  NEPHILA_TRY(const uint64_t ordinal,
-              queues_->Append(kWaitingQueue, Encode({url.budget, url.cycles + 1,
-                                                     url.record})));
+  NEPHILA_TRY(
+      const uint64_t ordinal,
+      queues_->Append(kWaitingQueue,
+                      EncodeWaiting({url.budget, url.cycles + 1, url.record})));
   gate_.Note(ordinal + 1, requests_->tail());
   return true;
 }
@@ -191,8 +176,9 @@ Result<bool> RobotsStage::Impl::Park(const UrlAnswer& answer,
   if (most > 0 && answer.tries >= most) return Drop(DropReason::kUnreachable);
   const uint64_t queue =
       ParkingQueue(TimeOf(answer.until), context_.clock.WallNow());
-  NEPHILA_TRY(const uint64_t ordinal,
-              queues_->Append(queue, Encode({url.budget, 0, url.record})));
+  NEPHILA_TRY(
+      const uint64_t ordinal,
+      queues_->Append(queue, EncodeWaiting({url.budget, 0, url.record})));
   static_cast<void>(ordinal);
   parking_.emplace(ParkingDue(queue), queue);
   ++parked_;
@@ -203,7 +189,7 @@ Result<bool> RobotsStage::Impl::Park(const UrlAnswer& answer,
 Result<bool> RobotsStage::Impl::Decide(Decided& decided,
                                        const ReadySink& sink) {
   UrlAnswer& answer = decided.answer;
-  const WaitingUrl url = Decode(decided.url);
+  const WaitingUrl url = MustDecode(decided.url);
   const bool waits =
       answer.state == UrlState::kUnknown || answer.state == UrlState::kExpired;
   if (answer.ask) {
@@ -346,7 +332,7 @@ Status RobotsStage::Impl::LetGo(const Returning& returning) {
 
 Result<bool> RobotsStage::Impl::ReturnFront() {
   const Returning& front = returning_.front();
-  const WaitingUrl url = Decode(front.bytes);
+  const WaitingUrl url = MustDecode(front.bytes);
   const auto place = PlaceOf(url.record);
   NEPHILA_CHECK(place.has_value());
   if (front.queue == kWaitingQueue && requests_->IsOpen(place->key)) {

@@ -39,6 +39,7 @@
 #include "robots/return_gate.h"
 #include "robots/robots_stage.h"
 #include "robots/rules_log.h"
+#include "robots/waiting_url.h"
 
 namespace nephila::robots {
 
@@ -67,12 +68,6 @@ class RobotsStage::Impl {
  private:
   class AnswerReceiver;
 
-  // A URL as it waits anywhere: what is handed in, and its turns through Q_R.
-  struct WaitingUrl {
-    uint64_t budget = 0;
-    uint64_t cycles = 0;
-    std::string_view record;
-  };
   // A URL with the answer of a pass.
   struct Decided {
     UrlAnswer answer;
@@ -104,9 +99,7 @@ class RobotsStage::Impl {
     kDamagedRules,
     kCounts
   };
-
-  static std::string Encode(const WaitingUrl& url);
-  static WaitingUrl Decode(std::string_view bytes);
+  static_assert(kCounts == kStageCounts);
 
   drum::DrumOptions CacheOptions() const;
   disk_queue::QueueSetOptions QueueOptions() const;

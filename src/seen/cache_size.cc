@@ -13,6 +13,11 @@ constexpr double kGridSteps = 64;
 constexpr double kLinksPerSecond = 10e6;
 // Crawls begin small: what is asked for is at least this many links.
 constexpr double kFewestLinks = 1e8;
+// The model weighs memory against passes over the disk. Where those do not
+// matter a link that goes to the store still costs fifty times as much of the
+// CPU as one that is found here, and this much catches most of the links that
+// the pages of a site share (docs/performance.md, "A cache in front").
+constexpr uint64_t kSmallBytes = uint64_t{4} << 20;
 
 }  // namespace
 
@@ -37,8 +42,9 @@ uint64_t CacheBytes(const CacheQuestion& question) {
   const model::BestCache best = model::OptimalCache(
       model::Method::kDrum, drum, cache,
       model::Uniqueness::kOnlyDuplicatesLeave, links, memory);
-  return std::min(static_cast<uint64_t>(best.cache_bytes),
-                  question.memory_bytes / 2);
+  const uint64_t small = std::min(kSmallBytes, question.memory_bytes / 16);
+  return std::clamp(static_cast<uint64_t>(best.cache_bytes), small,
+                    question.memory_bytes / 2);
 }
 
 }  // namespace nephila::seen

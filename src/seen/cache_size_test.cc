@@ -14,8 +14,8 @@ CacheQuestion Ask(uint64_t memory_bytes, uint64_t known_urls) {
   return question;
 }
 
-TEST(CacheSize, ASmallCrawlHasNoCache) {
-  EXPECT_EQ(CacheBytes(Ask(64'000'000, 0)), 0U);
+TEST(CacheSize, ASmallCrawlHasASmallOne) {
+  EXPECT_EQ(CacheBytes(Ask(16'000'000, 0)), 1'000'000U);
 }
 
 TEST(CacheSize, WhereTheDiskIsTheBottleneckThereIsOne) {
@@ -26,8 +26,8 @@ TEST(CacheSize, WhereTheDiskIsTheBottleneckThereIsOne) {
   EXPECT_LE(bytes, 4 * kGigabyte);
 }
 
-TEST(CacheSize, WhereTheDiskIsNoBottleneckNoneIsNeeded) {
-  EXPECT_EQ(CacheBytes(Ask(8 * kGigabyte, 40 * kGigabyte)), 0U);
+TEST(CacheSize, WhereTheDiskIsNoBottleneckASmallOneSavesTime) {
+  EXPECT_EQ(CacheBytes(Ask(8 * kGigabyte, 40 * kGigabyte)), uint64_t{4} << 20);
 }
 
 TEST(CacheSize, TheUserMayChoose) {

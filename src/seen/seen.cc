@@ -8,6 +8,7 @@
 #include "item/saved_totals.h"
 #include "item/stage_commit.h"
 #include "seen/cache_size.h"
+#include "seen/seen_commit.h"
 #include "url/record_keys.h"
 
 namespace nephila::seen {
@@ -15,8 +16,8 @@ namespace {
 
 using item::Admission;
 
-constexpr uint8_t kCommitVersion = 1;
-constexpr std::string_view kStage = "seen";
+// They wait in memory, and in a commit.
+constexpr size_t kMostAgain = 1000;
 
 // Copies what is new: the views of a result end with the call.
 class WaitingReceiver final : public drum::Receiver {
@@ -32,21 +33,6 @@ class WaitingReceiver final : public drum::Receiver {
  private:
   std::deque<std::string>& waiting_;
 };
-
-// The generation of the Drum, and the rest of the commit.
-struct Commit {
-  uint64_t generation = 0;
-  std::string_view state;
-};
-
-Result<Commit> ReadCommit(std::string_view bytes) {
-  ByteReader reader(bytes);
-  NEPHILA_RETURN_IF_ERROR(
-      item::ReadCommitVersion(reader, kCommitVersion, kStage));
-  const auto generation = reader.Varint();
-  if (!generation.has_value()) return item::DamagedCommit(kStage);
-  return Commit{*generation, bytes.substr(reader.position())};
-}
 
 uint64_t CacheBytesFor(const SeenOptions& options, uint64_t known_urls) {
   return CacheBytes({options.settings.cache, options.memory_bytes, known_urls,
@@ -93,10 +79,11 @@ Result<std::unique_ptr<Seen>> Seen::Open(const drum::DrumContext& context,
   // Each URL is known from the moment on at which it was handed in.
   StageAccount totals("seen", kDropReasonNames);
   ByteReader reader(parts.state);
-  if (!item::RestoreTotals(reader, totals)) return item::DamagedCommit(kStage);
+  if (!item::RestoreTotals(reader, totals))
+    return item::DamagedCommit(kStageName);
   const uint64_t cache_bytes = CacheBytesFor(options, totals.Totals().out);
   std::unique_ptr<Seen> seen(new Seen(std::move(options), cache_bytes));
-  if (!seen->Restore(parts.state)) return item::DamagedCommit(kStage);
+  if (!seen->Restore(parts.state)) return item::DamagedCommit(kStageName);
   NEPHILA_TRY(seen->drum_,
               drum::Drum::Open(context, dir, seen->MakeDrumOptions(cache_bytes),
                                parts.generation));
@@ -139,6 +126,14 @@ Result<Admission> Seen::Add(const item::UrlRecord& record, url::UrlKey key) {
   if (admission == Admission::kFull) return admission;
   // Not before: a URL that was refused comes again and is no duplicate.
   if (cache_) cache_->CheckAndInsert(key.value);
+  account_.In();
+  account_.Hold(1);
+  return Admission::kTaken;
+}
+
+Admission Seen::AddAgain(const item::UrlRecord& record) {
+  if (waiting_.size() >= kMostAgain) return Admission::kFull;
+  AppendUrlRecord(record, waiting_.emplace_back());
   account_.In();
   account_.Hold(1);
   return Admission::kTaken;

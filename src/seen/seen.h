@@ -78,6 +78,10 @@ class Seen {
   // REQUIRES: IsValid(record).
   Result<item::Admission> Add(const item::UrlRecord& record, url::UrlKey key);
 
+  // Hands it on though it was seen: it is asked for again. kFull while others
+  // wait to be taken. REQUIRES: IsValid(record).
+  item::Admission AddAgain(const item::UrlRecord& record);
+
   // Hands on up to `max_urls` new URLs while `sink` takes them, and looks at no
   // more than `max_urls` links. Returns how many links it was done with; 0:
   // nothing is ready, or nothing was taken.

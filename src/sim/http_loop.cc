@@ -209,6 +209,7 @@ bool HttpLoop::Serve(Connection* connection) {
     if (!size && size.error() == RequestError::kIncomplete) return true;
     const bool good = size.has_value();
     ++requests;
+    if (good && request_.target == "/robots.txt") ++robots;
     connection->busy = true;
     connection->open = true;
     connection->sent = 0;

@@ -35,6 +35,7 @@ class HttpLoop {
 
   std::atomic<uint64_t> connections{0};
   std::atomic<uint64_t> requests{0};
+  std::atomic<uint64_t> robots{0};  // of them
   std::atomic<uint64_t> bytes{0};
 
  private:

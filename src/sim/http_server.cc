@@ -98,6 +98,7 @@ HttpCounts HttpServer::counts() const {
   for (const auto& loop : loops_) {
     counts.connections += loop->connections;
     counts.requests += loop->requests;
+    counts.robots += loop->robots;
     counts.bytes += loop->bytes;
   }
   return counts;

@@ -33,6 +33,7 @@ class HttpLoop;
 struct HttpCounts {
   uint64_t connections = 0;
   uint64_t requests = 0;
+  uint64_t robots = 0;  // of them: for a robots.txt
   uint64_t bytes = 0;
 };
 

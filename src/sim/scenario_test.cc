@@ -6,6 +6,8 @@
 #include <sstream>
 #include <string>
 
+#include "base/source_path_testing.h"
+
 namespace nephila::sim {
 namespace {
 
@@ -211,7 +213,7 @@ TEST(ScenarioTest, HasANameForEveryBehaviour) {
 }
 
 std::string Reference() {
-  std::ifstream file(NEPHILA_SOURCE_DIR "/docs/sim.md");
+  std::ifstream file(SourcePath("docs/sim.md"));
   std::stringstream text;
   text << file.rdbuf();
   return text.str();

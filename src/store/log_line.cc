@@ -68,6 +68,8 @@ std::optional<LogLine> ParseLogLine(std::string_view line) {
   }
   read.url = columns[3];
   read.hop_path = columns[4];
+  read.via = columns[5];
+  read.media_type = columns[6];
   const std::string_view thread = columns[7];
   if (!thread.starts_with('#') || !AreDigits(thread.substr(1))) {
     return std::nullopt;
@@ -83,7 +85,45 @@ std::optional<LogLine> ParseLogLine(std::string_view line) {
     read.begin = read.begin.substr(0, plus);
   }
   read.digest = columns[9];
+  read.notes = columns[11];
   return read;
+}
+
+namespace {
+
+// False from `take` ends it.
+template <typename Take>
+void ForEachNote(std::string_view notes, const Take& take) {
+  while (!notes.empty()) {
+    const size_t end = std::min(notes.find(','), notes.size());
+    if (!take(notes.substr(0, end))) return;
+    notes.remove_prefix(std::min(end + 1, notes.size()));
+  }
+}
+
+}  // namespace
+
+bool HasNote(const LogLine& line, std::string_view note) {
+  bool has = false;
+  ForEachNote(line.notes, [&](std::string_view one) {
+    has = one == note;
+    return !has;
+  });
+  return has;
+}
+
+uint32_t AttemptOf(const LogLine& line) {
+  uint32_t attempt = 1;
+  // "2t".
+  ForEachNote(line.notes, [&](std::string_view one) {
+    if (!one.ends_with('t') || !AreDigits(one.substr(0, one.size() - 1))) {
+      return true;
+    }
+    const auto [ptr, error] =
+        std::from_chars(one.data(), one.data() + one.size() - 1, attempt);
+    return error != std::errc() || attempt == 0;
+  });
+  return std::max<uint32_t>(attempt, 1);
 }
 
 std::string LogColumn(std::string_view text) {

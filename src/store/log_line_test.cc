@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <string>
 
 #include "item/fetched_page.h"
@@ -34,6 +35,37 @@ TEST(LogLine, ALineThatWasWrittenIsRead) {
   EXPECT_EQ(line->begin.size(), 17U);
   EXPECT_EQ(line->millis, "123");
   EXPECT_EQ(line->digest, "sha1:ABC");
+  EXPECT_EQ(line->media_type, "text/html");
+  EXPECT_EQ(line->notes, "-");
+}
+
+TEST(LogLine, NotesSayTheAttemptAndTheOutcome) {
+  TestPage page("http://example.com/robots.txt");
+  page.page.outcome = item::FetchOutcome::kTimeout;
+  page.page.attempt = 12;
+  page.page.hop_path = "P";
+  page.page.via = "http://example.com/";
+  const std::array<std::string_view, 2> notes = {"a,b", "20 3t"};
+  page.page.annotations = notes;
+  std::string text = FormatLogLine(page.page, {});
+  text.pop_back();
+  const auto line = ParseLogLine(text);
+  ASSERT_TRUE(line.has_value()) << text;
+  EXPECT_EQ(AttemptOf(*line), 12U);
+  EXPECT_EQ(line->via, "http://example.com/");
+  EXPECT_EQ(line->media_type, "-");
+  EXPECT_TRUE(line->is_robots());
+  EXPECT_FALSE(line->is_name());
+  EXPECT_TRUE(HasNote(*line, "timeout"));
+  EXPECT_TRUE(HasNote(*line, "12t"));
+  EXPECT_FALSE(HasNote(*line, "time"));
+  EXPECT_FALSE(HasNote(*line, "a"));
+  EXPECT_FALSE(HasNote(*line, ""));
+  LogLine none;
+  none.notes = "-";
+  EXPECT_EQ(AttemptOf(none), 1U);
+  none.notes = "99999999999t,t,0t";
+  EXPECT_EQ(AttemptOf(none), 1U);
 }
 
 TEST(LogLine, WhatHasNotTheFormIsNone) {

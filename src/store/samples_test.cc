@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/real_file_system.h"
+#include "base/source_path_testing.h"
 #include "store/http_message.h"
 #include "store/warc_reader.h"
 
@@ -20,7 +21,7 @@ namespace {
 
 std::string Folder() {
   const char* folder = std::getenv("NEPHILA_WARC_SAMPLES");
-  return folder != nullptr ? folder : NEPHILA_SOURCE_DIR "/testdata/warc";
+  return folder != nullptr ? folder : SourcePath("testdata/warc");
 }
 
 struct Row {

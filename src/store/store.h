@@ -103,6 +103,11 @@ class Store {
   // A checkpoint that notes `position` is durable.
   void Covered(const StorePosition& position);
 
+  // What is left free in a folder of the archive, from now on.
+  void SetFloor(uint64_t floor_bytes, uint64_t margin_bytes) {
+    writer_->SetFloor(floor_bytes, margin_bytes);
+  }
+
   const StageAccount& account() const { return account_; }
   uint64_t revisits() const { return revisits_; }
   uint64_t archive_bytes() const { return writer_->bytes_written(); }

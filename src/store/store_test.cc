@@ -10,6 +10,7 @@
 #include "base/faulty_file_system.h"
 #include "base/file_testing.h"
 #include "base/memory_file_system.h"
+#include "base/source_path_testing.h"
 #include "config/settings.h"
 #include "store/store_testing.h"
 
@@ -72,6 +73,17 @@ TEST_F(StoreTest, APageIsArchivedIndexedAndLogged) {
                 stored.payload_digest.Text() + " - -\n");
   EXPECT_EQ(store->account().Totals().out, 1U);
   EXPECT_EQ(store->account().Imbalance(), 0);
+}
+
+TEST_F(StoreTest, AnArchiveEndsWhenItsIndexHasNoMoreMemory) {
+  options_.settings.index_memory_bytes = 4000;
+  const auto store = Open();
+  for (int i = 0; i < 40; ++i) {
+    Must(
+        store->Write(TestPage("http://example.com/" + std::to_string(i)).page));
+  }
+  MustDo(store->Finish());
+  EXPECT_GE(ArchivePaths(fs_, options_.folder).size(), 3U);
 }
 
 TEST_F(StoreTest, AFetchWithoutAResponseIsOnlyLogged) {
@@ -293,9 +305,8 @@ TEST_F(StoreTest, TheFormatIsThatOfTheGoldenFiles) {
   const std::pair<std::string_view, std::string> files[] = {
       {"golden.warc", text}, {"golden.log", Get(fs_, kLog)}};
   for (const auto& [name, written] : files) {
-    std::ifstream file(
-        NEPHILA_SOURCE_DIR "/testdata/store/" + std::string(name),
-        std::ios::binary);
+    std::ifstream file(SourcePath("testdata/store/" + std::string(name)),
+                       std::ios::binary);
     const std::string golden(std::istreambuf_iterator<char>(file), {});
     if (written == golden) continue;
     const std::string path = testing::TempDir() + std::string(name);

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "store/header_lines.h"
 #include "url/idna.h"
+#include "url/surt.h"
 
 namespace nephila::store {
 namespace surt {
@@ -429,26 +430,6 @@ std::string ArchiveUrl(std::string_view url) {
 
 namespace {
 
-bool IsAddress(std::string_view host) {
-  return host.starts_with('[') ||
-         (!host.empty() &&
-          host.find_first_not_of("0123456789.") == std::string_view::npos);
-}
-
-std::string ReverseHost(std::string_view host) {
-  if (IsAddress(host)) return std::string(host);
-  std::string reversed;
-  reversed.reserve(host.size());
-  while (true) {
-    size_t dot = host.rfind('.');
-    bool last = dot == std::string_view::npos;
-    reversed += host.substr(last ? 0 : dot + 1);
-    if (last) return reversed;
-    reversed += ',';
-    host = host.substr(0, dot);
-  }
-}
-
 // Opaque keys are as they came: what would end a field or a line is escaped.
 std::string EscapeSpace(std::string_view text) {
   return surt::Escape(text, "", "0123456789abcdef");
@@ -462,7 +443,8 @@ std::string SurtKey(std::string_view url) {
   if (!parts.opaque.empty()) return EscapeSpace(parts.opaque);
   surt::Canonicalize(&parts);
   surt::Archive(&parts);
-  std::string key = ReverseHost(parts.host);
+  std::string key;
+  url::AppendReversedHost(parts.host, key);
   if (!parts.port.empty()) key.append(":").append(parts.port);
   key.append(")").append(parts.path);
   if (parts.has_query) key.append("?").append(parts.query);

@@ -135,6 +135,12 @@ class WarcWriter {
   // Finishes the file: synced, indexed, renamed. A later Append begins another.
   Status Finish();
 
+  // From now on; see WarcWriterOptions.
+  void SetFloor(uint64_t floor_bytes, uint64_t margin_bytes) {
+    options_.floor_bytes = floor_bytes;
+    options_.margin_bytes = margin_bytes;
+  }
+
   // The end of the last unit. A checkpoint notes it after Sync.
   Position position() const { return position_; }
   // Of the file of that position; the first one before there is any.
@@ -205,7 +211,7 @@ class WarcWriter {
 
   FileSystem& fs_;
   const Clock& clock_;
-  const WarcWriterOptions options_;
+  WarcWriterOptions options_;
   Random random_;
   std::unique_ptr<Compressor> compressor_;
   std::string header_text_;

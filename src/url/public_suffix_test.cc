@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/conformance_testing.h"
+#include "base/source_path_testing.h"
 #include "url/host.h"
 
 namespace nephila::url {
@@ -130,8 +131,8 @@ TEST(PublicSuffix, WildcardsAndExceptionsOfASmallList) {
 // Every rule of the list, and names around it, against libpsl, which reads
 // the same file.
 TEST(PublicSuffix, AgreesWithLibpslOnNamesAroundEveryRule) {
-  std::string path = std::string(NEPHILA_SOURCE_DIR) +
-                     "/third_party/publicsuffix/public_suffix_list.dat";
+  std::string path =
+      SourcePath("third_party/publicsuffix/public_suffix_list.dat");
   std::unique_ptr<psl_ctx_t, decltype(&psl_free)> psl(
       psl_load_file(path.c_str()), &psl_free);
   ASSERT_NE(psl, nullptr);
