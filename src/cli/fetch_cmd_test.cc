@@ -174,15 +174,21 @@ TEST_F(FetchCmdTest, TellsWhatHappened) {
   ExpectPolite();
 }
 
-TEST_F(FetchCmdTest, FollowsRedirectsAsOftenAsItIsTold) {
+TEST_F(FetchCmdTest, DoesNotFollowARedirectUnasked) {
   Serve(kRules);
   auto fetched = Fetch({Url("moved.example", "/old")});
   ASSERT_EQ(fetched.size(), 1U);
   EXPECT_EQ(fetched.begin()->second["status"], 301);
   EXPECT_EQ(fetched.begin()->second["location"], Url("moved.example", "/new"));
+}
+
+// One call of fetch for each log: the next one knows nothing of the waits of
+// the one before.
+TEST_F(FetchCmdTest, FollowsRedirectsAsOftenAsItIsTold) {
+  Serve(kRules);
   FetchCmdOptions options;
   options.redirects = 1;
-  fetched = Fetch({Url("moved.example", "/old")}, options);
+  auto fetched = Fetch({Url("moved.example", "/old")}, options);
   ASSERT_EQ(fetched.size(), 2U);
   const Json& target = fetched[Url("moved.example", "/new")];
   EXPECT_EQ(target["status"], 200);
