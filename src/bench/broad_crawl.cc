@@ -29,6 +29,7 @@ namespace nephila::bench {
 namespace {
 
 constexpr int kLines = 10;
+constexpr const char* kSeedFile = "/seeds";
 
 // What the crawler has used and fetched up to a moment.
 struct Sample {
@@ -104,6 +105,8 @@ std::vector<std::string> Command(const BroadCrawlOptions& options,
                                     "crawl",
                                     "--job",
                                     folder + "/job",
+                                    "--seeds",
+                                    folder + kSeedFile,
                                     "--quiet",
                                     "--profile",
                                     "broad",
@@ -120,14 +123,21 @@ std::vector<std::string> Command(const BroadCrawlOptions& options,
   for (const std::string& setting : settings) {
     words.insert(words.end(), {"--set", setting});
   }
-  // A crawl that is known to many domains begins at many of them.
-  constexpr uint64_t kSeeds = 1000;
-  const uint64_t seeds =
-      std::min<uint64_t>(kSeeds, web.site().web().pld_count());
-  for (uint64_t pld = 0; pld < seeds; ++pld) {
-    web.site().web().AppendUrl({{pld, 0}, 0}, &words.emplace_back());
-  }
   return words;
+}
+
+Status WriteSeeds(const sim::Web& web, uint64_t count,
+                  const std::string& path) {
+  std::ofstream file(path);
+  std::string url;
+  for (uint64_t pld = 0; pld < std::min(count, web.pld_count()); ++pld) {
+    url.clear();
+    web.AppendUrl({{pld, 0}, 0}, &url);
+    file << url << '\n';
+  }
+  file.close();
+  if (!file) return Unexpected(Error{ErrorCode::kIo, path + ": not written"});
+  return {};
 }
 
 [[noreturn]] void Become(const std::vector<std::string>& command,
@@ -200,6 +210,8 @@ Status RunBroadCrawl(const BroadCrawlOptions& options,
               sim::Simulation::Start(std::move(scenario), {}, *fs, clock));
   const std::vector<std::string> command =
       Command(options, nephila, folder, *web);
+  NEPHILA_RETURN_IF_ERROR(
+      WriteSeeds(web->site().web(), options.seeds, folder + kSeedFile));
   const std::string output = folder + "/output";
   const auto begin = std::chrono::steady_clock::now();
   const pid_t pid = fork();

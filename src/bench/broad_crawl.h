@@ -16,6 +16,9 @@ namespace nephila::bench {
 struct BroadCrawlOptions {
   int64_t hosts = 200'000;
   int64_t addresses = 5'000;
+  // Home pages of so many domains: with few of them most of the time goes by
+  // before the crawl knows enough hosts to be busy.
+  uint64_t seeds = 50'000;
   std::chrono::seconds time{600};
   std::string memory = "1GiB";
   std::vector<std::string> settings;  // besides

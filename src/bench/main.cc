@@ -452,6 +452,9 @@ class NephilaBench : public cli::Program {
     sub->add_option("--addresses", options.broad_options.addresses,
                     "That its hosts are on")
         ->capture_default_str();
+    sub->add_option("--seeds", options.broad_options.seeds,
+                    "Home pages that the broad crawl begins with")
+        ->capture_default_str();
     sub->add_option("--time", broad_time_s_, "Of the broad crawl")
         ->type_name("SECONDS")
         ->check(CLI::Range(10, 86'400))

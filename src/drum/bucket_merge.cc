@@ -98,12 +98,15 @@ void BucketMerge::MarkKnown(std::span<const uint64_t> keys, size_t& position) {
 Status BucketMerge::SweepRuns(uint32_t bucket) {
   const TupleFormat& format = input_.batch->format();
   known_.assign(keys_.size(), 0);
-  const std::span<const uint64_t> in_memory = input_.records.memory->keys();
-  const auto begin =
-      std::lower_bound(in_memory.begin(), in_memory.end(), keys_.front());
-  const auto end = std::upper_bound(begin, in_memory.end(), keys_.back());
   size_t position = 0;
-  MarkKnown({begin, end}, position);
+  for (const MemoryLayers::Layer& layer : input_.records.memory.layers()) {
+    const std::span<const uint64_t> in_memory = layer->keys();
+    const auto begin =
+        std::lower_bound(in_memory.begin(), in_memory.end(), keys_.front());
+    const auto end = std::upper_bound(begin, in_memory.end(), keys_.back());
+    position = 0;
+    MarkKnown({begin, end}, position);
+  }
   for (const auto& run : input_.records.runs) {
     RunCursor cursor(run, format.FirstKey(bucket), format.LastKey(bucket),
                      input_.read_ahead_bytes);
@@ -198,9 +201,7 @@ std::vector<std::unique_ptr<RecordSource>> BucketMerge::Sources(
     uint32_t bucket, size_t runs) const {
   const uint64_t first = input_.batch->format().FirstKey(bucket);
   const uint64_t last = input_.batch->format().LastKey(bucket);
-  std::vector<std::unique_ptr<RecordSource>> sources;
-  sources.push_back(
-      std::make_unique<MemoryRunCursor>(input_.records.memory, first, last));
+  auto sources = MemoryCursors(input_.records.memory, first, last);
   for (size_t i = 0; i < runs; ++i) {
     sources.push_back(std::make_unique<RunCursor>(
         input_.records.runs[i], first, last, input_.read_ahead_bytes));
@@ -310,7 +311,7 @@ std::string BucketMerge::TakeAnswers() {
 
 Status BucketMerge::WriteRun(uint32_t bucket, const MemoryRun& changes,
                              RunWriter::Part& part) const {
-  if (input_.folded_runs == 0 && input_.records.memory->empty() &&
+  if (input_.folded_runs == 0 && input_.records.memory.empty() &&
       changes.format().kind == ValueKind::kNone) {
     return part.AddKeys(changes.keys());
   }

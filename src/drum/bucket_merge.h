@@ -17,6 +17,7 @@
 #include "base/result.h"
 #include "drum/batch.h"
 #include "drum/block_file.h"
+#include "drum/memory_layers.h"
 #include "drum/memory_run.h"
 #include "drum/results.h"
 #include "drum/rule.h"
@@ -27,7 +28,7 @@ namespace nephila::drum {
 
 // The records of a store, newest first: what is in memory, then the runs.
 struct Records {
-  std::shared_ptr<const MemoryRun> memory;
+  MemoryLayers memory;
   std::vector<std::shared_ptr<const Run>> runs;
 };
 

@@ -71,7 +71,7 @@ std::optional<StoreCounts> StoreCheck::Check(uint64_t generation,
   StoreCounts counts;
   is_all_read_ = true;
   for (const RunInfo& info : state->runs) CheckRun(*state, info, &counts);
-  counts.records += state->memory->records();
+  counts.records += state->memory.records();
   for (const BatchState& batch : state->batches) {
     CheckBatch(*state, batch, aux, &counts);
   }

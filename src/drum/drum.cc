@@ -90,9 +90,7 @@ class Drum::Impl {
                        context.workers.threads())),
         codecs_(options_.codec, std::max(context.workers.threads(), 1)),
         writes_(context.workers),
-        commits_(context.fs, dir_, header_) {
-    records_.memory = std::make_shared<MemoryRun>(header.value);
-  }
+        commits_(context.fs, dir_, header_) {}
 
   Status CreateNew();
   Status Restore(StoreState state);
@@ -349,7 +347,7 @@ uint64_t Drum::Impl::NewRunBytes() const {
   const double share =
       header_.value.kind == ValueKind::kNone ? unique_share_ : 1;
   const double keys = static_cast<double>(frozen_->tuples()) * share +
-                      static_cast<double>(records_.memory->records());
+                      static_cast<double>(records_.memory.records());
   return static_cast<uint64_t>(keys * kBytesPerKey) + frozen_->value_bytes();
 }
 
@@ -362,7 +360,7 @@ Status Drum::Impl::StartMerge() {
   options.unique_only = options_.unique_only;
   // What the changes would take in memory, were every tuple one.
   const uint64_t most_bytes = frozen_->tuples() * 17 + frozen_->value_bytes();
-  const uint64_t in_memory = records_.memory->memory_bytes();
+  const uint64_t in_memory = records_.memory.memory_bytes();
   if (with_run_ || in_memory + most_bytes > plan_.memory_run_bytes) {
     options.run_number = next_file_++;
     std::vector<uint64_t> run_bytes;
@@ -453,7 +451,6 @@ void Drum::Impl::RetireBatch(const Batch& batch) {
 
 Status Drum::Impl::TakeRun(const RunInfo& info) {
   Records records;
-  records.memory = std::make_shared<MemoryRun>(header_.value);
   const size_t folded = pass_->options().folded_runs;
   const std::string path = StoreFilePath(dir_, info.file_number, kRunSuffix);
   const bool keep = info.records > 0;
@@ -480,6 +477,7 @@ Status Drum::Impl::TakeRun(const RunInfo& info) {
 }
 
 Status Drum::Impl::FinishPass() {
+  const MonoTime began = context_.clock.Now();
   if (pass_->options().run_number != 0) {
     if (Status status = TakeRun(*pass_->run()); !status) {
       pass_.reset();
@@ -487,31 +485,31 @@ Status Drum::Impl::FinishPass() {
     }
   } else {
     if (!pass_->changes()->empty()) {
-      records_.memory =
-          MergeRuns(*pass_->changes(), *records_.memory, records_.runs.empty());
+      records_.memory.Add(pass_->changes(), records_.runs.empty());
       memory_changes_.push_back(pass_->changes());
       size_t records = 0;
       for (const auto& changes : memory_changes_) records += changes->records();
       // Many passes over few keys: the whole is less than its changes.
-      if (records > records_.memory->records()) {
-        memory_changes_ = {records_.memory};
+      if (records > records_.memory.records()) {
+        memory_changes_ = records_.memory.layers();
         memory_emptied_ = true;
       }
     }
     ++counters_.small_passes;
   }
   ++counters_.passes;
-  pass_time_ = pass_->merge_time();
   with_run_ = false;
   if (frozen_->results() > 0) {
     unique_share_ = std::max(static_cast<double>(pass_uniques_) /
                                  static_cast<double>(frozen_->results()),
                              0.01);
   }
+  const auto merge_time = pass_->merge_time();
   pass_.reset();
   RetireBatch(*frozen_);
   frozen_.reset();
   pass_ended_ = context_.clock.Now();
+  pass_time_ = merge_time + (pass_ended_ - began);
   return {};
 }
 
@@ -607,7 +605,7 @@ Result<uint64_t> Drum::Impl::BeginCommit() {
   ByteWriter writer(commit);
   AppendCommitHead(writer, head);
   if (head.whole) {
-    AppendMemoryChanges(writer, true, {records_.memory});
+    AppendMemoryChanges(writer, true, records_.memory.layers());
   } else {
     AppendMemoryChanges(writer, memory_emptied_, memory_changes_);
   }
@@ -635,7 +633,7 @@ Result<uint64_t> Drum::Impl::BeginCommit() {
 Status Drum::Impl::Load(
     const std::function<bool(uint64_t& key, std::string& value)>& next) {
   NEPHILA_RETURN_IF_ERROR(CheckAlive());
-  if (!records_.runs.empty() || !records_.memory->empty() || PassIsOn() ||
+  if (!records_.runs.empty() || !records_.memory.empty() || PassIsOn() ||
       !gathering_->empty()) {
     return Invalid(dir_ + ": only an empty store can be loaded");
   }
@@ -689,7 +687,7 @@ DrumStats Drum::Impl::stats() const {
     stats.records += run->records();
     stats.run_bytes += run->bytes();
   }
-  stats.memory_records = records_.memory->records();
+  stats.memory_records = records_.memory.records();
   stats.batch_disk_bytes = gathering_->disk_bytes() + OtherDiskBytes();
   stats.cheap_interval = pass_time_ * (kPassShare + 1);
   return stats;

@@ -111,7 +111,7 @@ struct DrumStats {
   uint64_t runs = 0;
   uint64_t records = 0;  // in runs, shadowed ones and tombstones too
   uint64_t run_bytes = 0;
-  uint64_t memory_records = 0;    // in the run in memory
+  uint64_t memory_records = 0;    // in memory, shadowed ones too
   uint64_t batch_disk_bytes = 0;  // what counts against disk_bytes
   // From one pass that FlushIfCheap begins to the end of the next, as far as
   // the last one tells.

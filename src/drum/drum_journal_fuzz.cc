@@ -72,8 +72,10 @@ void CheckBatch(const BatchState& batch) {
 }
 
 void CheckState(const StoreState& state) {
-  NEPHILA_CHECK(state.memory != nullptr);
-  CheckMemory(*state.memory);
+  for (const MemoryLayers::Layer& layer : state.memory.layers()) {
+    NEPHILA_CHECK(!layer->empty());
+    CheckMemory(*layer);
+  }
   std::set<uint64_t> numbers;
   for (const BatchState& batch : state.batches) {
     NEPHILA_CHECK(numbers.insert(batch.number).second);

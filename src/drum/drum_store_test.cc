@@ -197,7 +197,9 @@ TEST_F(DrumStoreTest, SmallPassesWriteNoRunAndOutliveAReopen) {
     EXPECT_EQ(RunFiles(), 0U);
   }
   EXPECT_EQ(store.drum().stats().runs, 0U);
-  EXPECT_EQ(store.drum().stats().memory_records, 60U);
+  // Some are shadowed by newer ones.
+  EXPECT_GE(store.drum().stats().memory_records, 60U);
+  EXPECT_LE(store.drum().stats().memory_records, 2 * 60U);
   const uint64_t generation = Must(store.Commit());
   machine_.fs.LosePower(LossMode::kNothingUnsynced);
   Must(store.Open(generation));

@@ -140,37 +140,6 @@ class JournalReader {
   std::string bytes_;
 };
 
-// The run in memory while its changes are read: merged with like sizes only,
-// so that many small commits do not each copy it.
-class MemoryChanges {
- public:
-  explicit MemoryChanges(ValueFormat format) : format_(format) {}
-
-  void Clear() { layers_.clear(); }
-  void Add(MemoryRun changes) {
-    layers_.push_back(std::make_shared<MemoryRun>(std::move(changes)));
-    while (layers_.size() > 1 && layers_.back()->records() * 2 >=
-                                     layers_[layers_.size() - 2]->records()) {
-      MergeLast();
-    }
-  }
-  std::shared_ptr<const MemoryRun> Finish() {
-    while (layers_.size() > 1) MergeLast();
-    if (layers_.empty()) return std::make_shared<MemoryRun>(format_);
-    return layers_.back();
-  }
-
- private:
-  void MergeLast() {
-    auto newer = std::move(layers_.back());
-    layers_.pop_back();
-    layers_.back() = MergeRuns(*newer, *layers_.back(), false);
-  }
-
-  const ValueFormat format_;
-  std::vector<std::shared_ptr<const MemoryRun>> layers_;
-};
-
 Result<CommitHead, ReadError> ParseCommitHead(ByteReader& reader) {
   CommitHead head;
   NEPHILA_TRY(const uint8_t whole, reader.U8());
@@ -201,9 +170,7 @@ Result<CommitHead, ReadError> ParseCommitHead(ByteReader& reader) {
 
 class StateBuilder {
  public:
-  explicit StateBuilder(const StoreHeader& header) : memory_(header.value) {
-    state_.header = header;
-  }
+  explicit StateBuilder(const StoreHeader& header) { state_.header = header; }
 
   // What is wrong with it, or nothing.
   Status Apply(std::string_view commit) {
@@ -216,7 +183,7 @@ class StateBuilder {
     state_.runs = std::move(head->runs);
     state_.retired = std::move(head->retired);
     if (head->whole) {
-      memory_.Clear();
+      state_.memory = {};
       state_.batches.clear();
     }
     NEPHILA_RETURN_IF_ERROR(ApplyMemory(reader));
@@ -224,10 +191,7 @@ class StateBuilder {
     return reader.AtEnd() ? Status() : Wrong();
   }
 
-  StoreState Finish() {
-    state_.memory = memory_.Finish();
-    return std::move(state_);
-  }
+  StoreState Finish() { return std::move(state_); }
 
  private:
   static Unexpected<Error> Wrong() {
@@ -238,10 +202,12 @@ class StateBuilder {
     const auto emptied = reader.U8();
     const auto changes = reader.Varint();
     if (!emptied || !changes) return Wrong();
-    if (*emptied != 0) memory_.Clear();
+    if (*emptied != 0) state_.memory = {};
     for (uint64_t i = 0; i < *changes; ++i) {
       NEPHILA_TRY(MemoryRun run, MemoryRun::Parse(reader, state_.header.value));
-      memory_.Add(std::move(run));
+      // Runs may stand below.
+      state_.memory.Add(std::make_shared<const MemoryRun>(std::move(run)),
+                        false);
     }
     return {};
   }
@@ -277,7 +243,6 @@ class StateBuilder {
   }
 
   StoreState state_;
-  MemoryChanges memory_;
 };
 
 }  // namespace

@@ -20,6 +20,7 @@
 #include "base/file.h"
 #include "base/result.h"
 #include "drum/batch.h"
+#include "drum/memory_layers.h"
 #include "drum/memory_run.h"
 #include "drum/run.h"
 
@@ -58,7 +59,7 @@ struct StoreState {
   StoreCounters counters;
   std::vector<RunInfo> runs;  // newest first
   std::vector<RetiredFile> retired;
-  std::shared_ptr<const MemoryRun> memory;
+  MemoryLayers memory;
   std::vector<BatchState> batches;  // the frozen one first
   // Where it was read from: the name of the file, and where its commit ends.
   std::string journal;

@@ -223,6 +223,12 @@ TEST_F(JournalTest, TheFormatIsThatOfTheGoldenFile) {
   EXPECT_EQ(*NewestGeneration(fs_, "store"), kGeneration + 2);
 }
 
+// What few commits leave in memory is one layer.
+const MemoryRun& Memory(const StoreState& state) {
+  EXPECT_EQ(state.memory.layers().size(), 1U);
+  return *state.memory.layers().at(0);
+}
+
 TEST_F(JournalTest, AWholeCommitIsTheState) {
   const auto state = Load({GoldenCommits()[0]});
   ASSERT_TRUE(state.has_value()) << state.error().message;
@@ -240,8 +246,8 @@ TEST_F(JournalTest, AWholeCommitIsTheState) {
   EXPECT_EQ(state->retired[1].name, "00000005.keys");
   EXPECT_EQ(state->retired[1].last_named, 7U);
   EXPECT_EQ(state->retired[1].batch_bytes, 65536U);
-  ASSERT_EQ(state->memory->records(), 2U);
-  EXPECT_EQ(state->memory->value(1), "six");
+  ASSERT_EQ(Memory(*state).records(), 2U);
+  EXPECT_EQ(Memory(*state).value(1), "six");
   ASSERT_EQ(state->batches.size(), 1U);
   const BatchState& batch = state->batches[0];
   EXPECT_EQ(batch.number, 10U);
@@ -262,10 +268,10 @@ TEST_F(JournalTest, LaterCommitsChangeTheState) {
   const std::vector<std::string> commits = GoldenCommits();
   const auto second = Load({commits[0], commits[1]});
   ASSERT_TRUE(second.has_value()) << second.error().message;
-  ASSERT_EQ(second->memory->records(), 3U);
-  EXPECT_TRUE(second->memory->is_tombstone(0));
-  EXPECT_EQ(second->memory->value(1), "six");
-  EXPECT_EQ(second->memory->value(2), "seven");
+  ASSERT_EQ(Memory(*second).records(), 3U);
+  EXPECT_TRUE(Memory(*second).is_tombstone(0));
+  EXPECT_EQ(Memory(*second).value(1), "six");
+  EXPECT_EQ(Memory(*second).value(2), "seven");
   const BatchState& batch = second->batches.at(0);
   // The new chunk has what was open, and more.
   EXPECT_EQ(batch.buckets[0].chunk_tuples, 5U);
@@ -276,8 +282,8 @@ TEST_F(JournalTest, LaterCommitsChangeTheState) {
 
   const auto third = Load(commits);
   ASSERT_TRUE(third.has_value()) << third.error().message;
-  ASSERT_EQ(third->memory->records(), 1U);
-  EXPECT_EQ(third->memory->value(0), "one");
+  ASSERT_EQ(Memory(*third).records(), 1U);
+  EXPECT_EQ(Memory(*third).value(0), "one");
   ASSERT_EQ(third->batches.size(), 2U);
   EXPECT_TRUE(third->batches[0].frozen);
   EXPECT_EQ(third->batches[0].parameters, "now=5");
@@ -286,7 +292,7 @@ TEST_F(JournalTest, LaterCommitsChangeTheState) {
   EXPECT_EQ(third->batches[1].buckets.size(), 256U);
   EXPECT_EQ(third->batches[1].buckets[255].open_tuples, 1U);
   // Earlier commits are there still.
-  EXPECT_EQ(LoadState(fs_, "store", kGeneration + 1)->memory->records(), 3U);
+  EXPECT_EQ(LoadState(fs_, "store", kGeneration + 1)->memory.records(), 3U);
 }
 
 TEST_F(JournalTest, GenerationsThatAreNotThereAreNotFound) {

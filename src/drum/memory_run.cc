@@ -32,6 +32,14 @@ void MemoryRun::Append(const MemoryRun& later) {
   }
 }
 
+void MemoryRun::Reserve(const MemoryRun& one, const MemoryRun& other) {
+  keys_.reserve(one.records() + other.records());
+  if (format_.kind == ValueKind::kNone) return;
+  ends_.reserve(one.records() + other.records());
+  dead_.reserve(one.records() + other.records());
+  values_.reserve(one.values_.size() + other.values_.size());
+}
+
 std::string_view MemoryRun::value(size_t i) const {
   if (format_.kind == ValueKind::kNone) return {};
   const uint64_t begin = i == 0 ? 0 : ends_[i - 1];
@@ -95,6 +103,7 @@ std::shared_ptr<const MemoryRun> MergeRuns(const MemoryRun& newer,
                                            const MemoryRun& older,
                                            bool drop_tombstones) {
   auto merged = std::make_shared<MemoryRun>(newer.format());
+  merged->Reserve(newer, older);
   const auto take = [&](const MemoryRun& run, size_t i) {
     if (!run.is_tombstone(i)) {
       merged->Add(run.keys()[i], run.value(i));

@@ -1,7 +1,8 @@
 // MemoryRun: a sorted run in memory, for the records of small passes.
 //
-// A small crawl has nothing else. Immutable once built; a pass makes a new one
-// of the old and of what it changed. Built by appending in ascending order.
+// A small crawl has nothing else. Immutable once built; what a pass changed is
+// one, and lies above those before (memory_layers.h). Built by appending in
+// ascending order.
 // Threads: any, once built.
 #pragma once
 
@@ -28,6 +29,8 @@ class MemoryRun {
   void Add(uint64_t key, std::string_view value);
   void AddTombstone(uint64_t key);
   void Append(const MemoryRun& later);  // all of it, keys above ours
+  // For the records of both.
+  void Reserve(const MemoryRun& one, const MemoryRun& other);
 
   size_t records() const { return keys_.size(); }
   bool empty() const { return keys_.empty(); }

@@ -48,9 +48,7 @@ class StoreScan final : public Scan {
 
 Result<std::unique_ptr<Scan>> MakeScan(const Records& records,
                                        const ScanRange& range) {
-  std::vector<std::unique_ptr<RecordSource>> sources;
-  sources.push_back(std::make_unique<MemoryRunCursor>(records.memory,
-                                                      range.first, range.last));
+  auto sources = MemoryCursors(records.memory, range.first, range.last);
   for (const auto& run : records.runs) {
     sources.push_back(
         std::make_unique<RunCursor>(run, range.first, range.last));
