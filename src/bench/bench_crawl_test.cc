@@ -41,7 +41,7 @@ TEST(BenchCrawlTest, ABroadCrawlIsMeasuredFromOutside) {
   options.broad = true;
   options.broad_options.hosts = 500;
   options.broad_options.addresses = 100;
-  options.broad_options.time = std::chrono::seconds(3);
+  options.broad_options.time = std::chrono::seconds(6);
   options.broad_options.memory = "256MiB";
   options.settings = {
       "politeness.host_delay=10ms", "politeness.host_delay_floor=10ms",

@@ -1,16 +1,19 @@
 #include "bench/bench_queue.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <string>
 
 namespace nephila::bench {
 namespace {
 
 TEST(BenchQueueTest, TakesBackWhatItAppendedAndSaysWhatItCost) {
-  const std::string folder = testing::TempDir() + "bench_queue_test";
+  const std::string folder =
+      testing::TempDir() + "bench_queue_test" + std::to_string(getpid());
   std::filesystem::remove_all(folder);
   std::filesystem::create_directories(folder);
   BenchQueueOptions options;

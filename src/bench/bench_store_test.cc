@@ -1,12 +1,14 @@
 #include "bench/bench_store.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 #include <zstd.h>
 
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <string>
 
 #include "bench/html_corpus.h"
 #include "bench/tar_testing.h"
@@ -15,7 +17,8 @@ namespace nephila::bench {
 namespace {
 
 TEST(BenchStoreTest, ComparesCompressorsOnThePagesOfACorpus) {
-  const std::string folder = testing::TempDir() + "bench_store_corpus";
+  const std::string folder =
+      testing::TempDir() + "bench_store_corpus" + std::to_string(getpid());
   std::filesystem::create_directories(folder + "/html");
   std::string tar;
   size_t pages = 0;

@@ -1,6 +1,7 @@
 #include "bench/corpus.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 #include <zstd.h>
 
 #include <cstdio>
@@ -14,7 +15,7 @@ class CorpusTest : public testing::Test {
  protected:
   void TearDown() override { std::remove(path_.c_str()); }
   void Write(const std::string& name, const std::string& contents) {
-    path_ = testing::TempDir() + name;
+    path_ = testing::TempDir() + std::to_string(getpid()) + name;
     std::ofstream(path_, std::ios::binary) << contents;
   }
   std::string path_;

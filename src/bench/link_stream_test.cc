@@ -1,6 +1,7 @@
 #include "bench/link_stream.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <fstream>
@@ -180,7 +181,8 @@ TEST(LinkPages, ReadsThePagesOfTheCorpus) {
 }
 
 TEST(TextSource, RepeatsTheLinesOfAFileWithATag) {
-  std::string path = testing::TempDir() + "text_source.txt";
+  std::string path =
+      testing::TempDir() + "text_source" + std::to_string(getpid()) + ".txt";
   for (const char* text : {"http://a.com/x\n\nb\n", "http://a.com/x\nb"}) {
     std::ofstream(path) << text;
     auto source = MakeTextSource(path);

@@ -23,10 +23,6 @@ namespace {
 using Json = nlohmann::json;
 using sim::Behaviour;
 using sim::Layer;
-using std::chrono::seconds;
-
-constexpr std::string_view kMarker = "marker.example";
-
 std::string ReadFile(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
@@ -62,18 +58,30 @@ std::vector<std::string> ClosedBy(const std::string& robots) {
   return closed;
 }
 
-// One that nobody has: rules that redirect to other hosts name it.
-uint16_t FreePort() {
-  const sim::Descriptor one(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in any{};
-  any.sin_family = AF_INET;
-  socklen_t size = sizeof(any);
-  if (bind(one.get(), reinterpret_cast<sockaddr*>(&any), size) != 0 ||
-      getsockname(one.get(), reinterpret_cast<sockaddr*>(&any), &size) != 0) {
-    return 0;
+// One that nobody has: rules that redirect to other hosts name it. While this
+// lives the system gives it to nobody who asks for any; who asks for this one,
+// with SO_REUSEADDR, gets it.
+class FreePort {
+ public:
+  FreePort() : socket_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    const int on = 1;
+    sockaddr_in any{};
+    any.sin_family = AF_INET;
+    socklen_t size = sizeof(any);
+    auto* const name = reinterpret_cast<sockaddr*>(&any);
+    if (setsockopt(socket_.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) ==
+            0 &&
+        bind(socket_.get(), name, size) == 0 &&
+        getsockname(socket_.get(), name, &size) == 0) {
+      number_ = ntohs(any.sin_port);
+    }
   }
-  return ntohs(any.sin_port);
-}
+  uint16_t number() const { return number_; }
+
+ private:
+  const sim::Descriptor socket_;
+  uint16_t number_ = 0;
+};
 
 }  // namespace
 
@@ -94,7 +102,8 @@ void CrawlCmdTest::TearDown() {
 
 void CrawlCmdTest::Serve(std::string rules) {
   sim::SimulationOptions options;
-  options.port = FreePort();
+  const FreePort port;  // until the web has it
+  options.port = port.number();
   constexpr std::string_view kPort = "@PORT@";
   for (size_t at = rules.find(kPort); at != std::string::npos;
        at = rules.find(kPort)) {
@@ -210,7 +219,7 @@ Ended CrawlCmdTest::Run(const std::vector<std::string>& args) {
 }
 
 bool CrawlCmdTest::WaitForRequests(uint64_t count, pid_t process) {
-  const MonoTime deadline = clock_.Now() + seconds(30);
+  const MonoTime deadline = clock_.Now() + kPatience;
   const sim::Descriptor end(
       static_cast<int>(syscall(SYS_pidfd_open, process, 0)));
   while (web_->counts().requests < count) {
@@ -221,6 +230,17 @@ bool CrawlCmdTest::WaitForRequests(uint64_t count, pid_t process) {
     }
   }
   return true;
+}
+
+bool CrawlCmdTest::StatusComes(const std::function<bool(const Json&)>& wanted) {
+  const MonoTime deadline = clock_.Now() + kPatience;
+  while (clock_.Now() < deadline) {
+    const Ended ended = Run({"status", "--job", Job(), "--json"});
+    // At its start it has no checkpoint yet, and nobody to ask.
+    if (ended.code != 0) continue;
+    if (wanted(Json::parse(ended.out, nullptr, false))) return true;
+  }
+  return false;
 }
 
 Json CrawlCmdTest::JobStatus() {
@@ -415,10 +435,10 @@ std::vector<CrawlCmdTest::Request> CrawlCmdTest::Requests() {
   return requests;
 }
 
-void CrawlCmdTest::Mark() {
+void CrawlCmdTest::Mark(std::string_view host) {
   sim::Client client("127.1.0.1", web_->port());
   ASSERT_TRUE(client.Send(fmt::format(
-      "GET /mark HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", kMarker)));
+      "GET /mark HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", host)));
   EXPECT_NE(client.ReadAll(), "");
 }
 

@@ -33,6 +33,13 @@ inline constexpr int kSlowness = 5;
 inline constexpr int kSlowness = 1;
 #endif
 
+// How long to wait for what has to come: far longer than it takes, so that
+// only what never comes is not waited for.
+inline constexpr std::chrono::seconds kPatience{120};
+
+// A host of every web that answers, and has nothing to do with its pages.
+inline constexpr std::string_view kMarker = "marker.example";
+
 // How often each URL is in the archive: with its response, or as a revisit.
 using PageCounts = std::map<std::string, int>;
 
@@ -73,6 +80,8 @@ class CrawlCmdTest : public testing::Test {
   // Waits until the web was asked for so many things in all. False if that
   // takes too long, or the process ends first.
   bool WaitForRequests(uint64_t count, pid_t process);
+  // Asks for the status of the job until it is so, or for too long.
+  bool StatusComes(const std::function<bool(const nlohmann::json&)>& wanted);
 
   // `nephila status --json` of the job.
   nlohmann::json JobStatus();
@@ -95,8 +104,10 @@ class CrawlCmdTest : public testing::Test {
     std::string path;
   };
   std::vector<Request> Requests();
-  // Asks the web for something, so that the log has a time of ours.
-  void Mark();
+  // Asks the web for something, so that the log has a time of ours; and when it
+  // is answered all that was sent to the web before has been read. A host that
+  // is asked often would be asked early.
+  void Mark(std::string_view host = kMarker);
   sim::PolitenessReport CheckPolite(const sim::PolitenessRules& rules);
 
   static inline int counter_ = 0;

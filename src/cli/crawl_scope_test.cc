@@ -195,8 +195,8 @@ TEST_F(CrawlScopeTest, AListThatChangesWhileItRunsHolds) {
   std::ofstream(list) << "# nobody yet\n";
   const pid_t process = Start(CrawlArgs(
       {"--set", "scope.block_files=" + list, "--set",
-       "scope.block_interval=20ms", "--set", "politeness.host_delay=300ms",
-       "--set", "politeness.host_delay_floor=300ms",
+       "scope.block_interval=20ms", "--set", "politeness.host_delay=1500ms",
+       "--set", "politeness.host_delay_floor=1500ms",
        Url("many.example", "/")}));
   // robots.txt, the first page, one of its links.
   ASSERT_TRUE(WaitForRequests(3, process));

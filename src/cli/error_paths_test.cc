@@ -149,7 +149,7 @@ host = "t.example"
 behaviour = "page"
 )");
   const std::string seed = Url("t.example", "/");
-  const Ended ended = Crawl({"--max-time", "1s", seed});
+  const Ended ended = Crawl({"--max-time", "3s", seed});
   ExpectNothing(ended, "in this time: " + seed +
                            "robots.txt: it answers with status 503");
   EXPECT_NE(ended.err.find("trying again in 1m, at "), std::string::npos)

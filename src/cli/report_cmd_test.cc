@@ -90,9 +90,17 @@ TEST_F(ReportCmdTest, ReportsGoWhereTheyAreAskedTo) {
 }
 
 TEST_F(ReportCmdTest, ACrawlThatRunsIsReported) {
-  Serve("[web]\nhosts = 200\n");
-  std::vector<std::string> args = {"--profile", "broad", "--set",
-                                   "crawl.checkpoint_interval=50ms"};
+  // A page that never comes keeps the crawl from its end.
+  Serve(
+      "[web]\nhosts = 200\n"
+      "[[rule]]\nhost = \"slow.example\"\nbehaviour = \"hang\"\n");
+  std::vector<std::string> args = {"--profile",
+                                   "broad",
+                                   "--set",
+                                   "crawl.checkpoint_interval=50ms",
+                                   "--set",
+                                   "fetch.first_byte_timeout=4m",
+                                   Url("slow.example", "/")};
   for (const std::string& seed : Seeds(5)) args.push_back(seed);
   const pid_t process = Start(CrawlArgs(args));
   ASSERT_TRUE(WaitForRequests(300, process));
@@ -104,7 +112,9 @@ TEST_F(ReportCmdTest, ACrawlThatRunsIsReported) {
     if (!json["status"].is_object()) continue;  // no checkpoint yet
     EXPECT_TRUE(json["status"]["end"].is_null());
   }
+  // The second does not wait for that page.
   kill(process, SIGINT);
+  kill(process, SIGTERM);
   EXPECT_EQ(Wait(process).code, kSuccess);
 }
 

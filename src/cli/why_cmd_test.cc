@@ -9,7 +9,6 @@
 #include <set>
 #include <sstream>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "cli/crawl_cmd_testing.h"
@@ -180,17 +179,17 @@ TEST_F(WhyCmdTest, AJobThatWasStoppedSaysWhatWaits) {
 // Whatever the crawl does meanwhile; and what only it knows.
 TEST_F(WhyCmdTest, ACrawlThatRunsIsAskedToo) {
   Serve(kRules);
-  std::vector<std::string> args = CrawlArgs(
-      {"--quiet", "--set", "crawl.checkpoint_interval=1s", At("/slow")});
+  std::vector<std::string> args =
+      CrawlArgs({"--quiet", "--set", "crawl.checkpoint_interval=1s", "--set",
+                 "fetch.first_byte_timeout=4m", At("/slow")});
   for (int i = 0; i < 20; ++i) args.push_back(At("/" + std::to_string(i)));
   const pid_t process = Start(args);
   // robots.txt, and the page that hangs.
   ASSERT_TRUE(WaitForRequests(2, process));
-  Json slow;
-  for (int i = 0; i < 200; ++i) {
+  Json slow = Json::object();
+  const MonoTime deadline = clock_.Now() + kPatience;
+  while (slow.value("state", "") != "in-flight" && clock_.Now() < deadline) {
     slow = Why(At("/slow"));
-    if (slow.value("state", "") == "in-flight") break;
-    std::this_thread::yield();
   }
   EXPECT_EQ(slow["state"], "in-flight") << slow;
   EXPECT_EQ(slow["live"]["waits_for"], "transfer") << slow;
@@ -202,7 +201,7 @@ TEST_F(WhyCmdTest, ACrawlThatRunsIsAskedToo) {
   EXPECT_EQ(List("failed").size(), 0U);
   EXPECT_GE(List("waiting").size(), 1U);
   kill(process, SIGINT);
-  kill(process, SIGINT);
+  kill(process, SIGTERM);
   Wait(process);
   EXPECT_EQ(StateOf(At("/slow")), "ready");
 }

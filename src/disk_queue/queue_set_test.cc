@@ -1,6 +1,7 @@
 #include "disk_queue/queue_set.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <string>
@@ -417,7 +418,8 @@ TEST_F(QueueSetTest, TheLogOfCommitsDoesNotGrowWithoutEnd) {
 TEST(QueueSetOnDiskTest, WorksOnARealDisk) {
   const auto real = MakeRealFileSystem();
   FileSystem& fs = *real;
-  const std::string dir = ::testing::TempDir() + "/nephila_queue_set_test";
+  const std::string dir = ::testing::TempDir() + "/nephila_queue_set_test" +
+                          std::to_string(getpid());
   MustDo(RemoveAll(fs, dir));
   QueueSetOptions options = SmallOptions();
   options.block_bytes = 4096;

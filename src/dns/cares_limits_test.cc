@@ -103,7 +103,7 @@ TEST_F(CaresLimitsTest, AServerThatIsSilentAboutEdnsIsAskedWithout) {
 }
 
 TEST_F(CaresLimitsTest, ByTcpSilenceTimesOutToo) {
-  settings_.timeout = milliseconds(30);
+  settings_.timeout = milliseconds(500);  // the connection is made in it
   settings_.tries = 1;
   Serve([this](const Question& question) {
     TestMessage reply = question.Reply();
@@ -201,7 +201,7 @@ TEST_F(CaresLimitsTest, NoServerAtAllIsAFailure) {
 TEST_F(CaresLimitsTest, FiveThousandNamesInFlightAtOnce) {
   constexpr size_t kNames = 5'000;
   settings_.max_in_flight = kNames;
-  settings_.timeout = seconds(30);
+  settings_.timeout = std::chrono::minutes(2);
   std::vector<Question> asked;
   Serve([&](const Question& question) {
     asked.push_back(question);
@@ -385,23 +385,24 @@ TEST_F(CaresRateTest, AServerIsAskedNoFasterThanItMay) {
   TestDnsServer& server = Serve([](const Question&) {});
   Start();
   for (int i = 0; i < 50; ++i) Ask("h" + std::to_string(i) + ".example");
-  const auto settle = [&] {
+  // So many come, whenever the system brings them, and no more.
+  const auto expect = [&](size_t questions) {
+    RunUntil([&] { return server.questions() >= questions; });
     for (int i = 0; i < 20; ++i) loop_->RunOnce(clock_.Now());
-    return server.questions();
+    EXPECT_EQ(server.questions(), questions);
   };
   // What it could have been asked in the last 20 ms, and one.
-  EXPECT_EQ(settle(), 3U);
+  expect(3);
   for (size_t i = 1; i <= 5; ++i) {
     clock_.Advance(milliseconds(10));
-    EXPECT_EQ(settle(), 3 + i);
+    expect(3 + i);
   }
   clock_.Advance(milliseconds(9));
-  EXPECT_EQ(settle(), 8U);
+  expect(8);
   clock_.Advance(milliseconds(1));
-  EXPECT_EQ(settle(), 9U);
+  expect(9);
   resolver_->CancelAll();
-  settle();
-  EXPECT_EQ(answers_.size(), 50U);
+  RunUntil([&] { return answers_.size() == 50; });
 }
 
 TEST_F(CaresRateTest, TheLoopIsNotKeptByManyQuestions) {
@@ -412,7 +413,7 @@ TEST_F(CaresRateTest, TheLoopIsNotKeptByManyQuestions) {
   EXPECT_EQ(resolver_->in_flight(), 128U);
   loop_->RunOnce(clock_.Now());
   EXPECT_EQ(resolver_->in_flight(), 256U);
-  EXPECT_GT(server.questions(), 0U);
+  RunUntil([&] { return server.questions() > 0; });
   resolver_->CancelAll();
   loop_->RunOnce(clock_.Now());
   EXPECT_EQ(answers_.size(), 1000U);

@@ -3,6 +3,7 @@
 #include "dns/cares_resolver.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cstdio>
@@ -409,7 +410,8 @@ TEST_F(CaresResolverTest, ServersAreReadWithTheirPorts) {
 }
 
 TEST(SystemServers, AreThoseOfTheFile) {
-  const std::string path = testing::TempDir() + "nephila_resolv.conf";
+  const std::string path =
+      testing::TempDir() + "nephila_resolv.conf." + std::to_string(getpid());
   const auto servers_of = [&](std::string_view text) {
     std::ofstream(path) << text;
     const auto servers = SystemServers(path);

@@ -268,8 +268,18 @@ void TestDnsServer::Close(const Question& question) {
   connections_.erase(found);
 }
 
-ClosedPort::ClosedPort() : tcp_(BoundSocket(SOCK_STREAM, 0)) {
-  port_ = PortOf(tcp_.get());
+ClosedPort::ClosedPort() {
+  // A port that is free for UDP may not be for TCP.
+  for (int i = 0; i < 20 && tcp_.get() < 0; ++i) {
+    udp_ = BoundSocket(SOCK_DGRAM, 0);
+    port_ = PortOf(udp_.get());
+    tcp_ = BoundSocket(SOCK_STREAM, port_);
+  }
+  EXPECT_GE(tcp_.get(), 0);
+  const sockaddr_in nobody = Loopback(1);
+  EXPECT_EQ(connect(udp_.get(), reinterpret_cast<const sockaddr*>(&nobody),
+                    sizeof(nobody)),
+            0);
 }
 
 std::string ClosedPort::Address() const {

@@ -124,13 +124,16 @@ class TestDnsServer {
   size_t by_tcp_ = 0;
 };
 
-// A port on which nobody listens: kept bound, so that nobody will.
+// A port on which nobody listens: kept bound, so that nobody will, nor a
+// question come from there. The UDP socket is connected, and so hears of nobody
+// else.
 class ClosedPort {
  public:
   ClosedPort();
   std::string Address() const;
 
  private:
+  net::Descriptor udp_;
   net::Descriptor tcp_;
   uint16_t port_ = 0;
 };

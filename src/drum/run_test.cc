@@ -1,5 +1,7 @@
 #include "drum/run.h"
 
+#include <unistd.h>
+
 #include <cmath>
 #include <string>
 #include <thread>
@@ -237,7 +239,8 @@ TEST_F(RunTest, AnErrorOfTheDiskIsReported) {
 TEST(RunOnDisk, ComesBackPastThePageCache) {
   const auto disk = MakeRealFileSystem();
   FileSystem& fs = *disk;
-  const std::string path = ::testing::TempDir() + "/nephila_run_on_disk";
+  const std::string path =
+      ::testing::TempDir() + "/nephila_run_on_disk" + std::to_string(getpid());
   IgnoreError(fs.Remove(path), "left over or not there");
   IoCounts counts;
   Random random(7);

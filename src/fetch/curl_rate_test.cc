@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "fetch/fetch_testing.h"
 
@@ -34,9 +36,18 @@ TEST_F(CurlRateTest, PagesBeginNoFasterThanTheLimit) {
   EXPECT_GE(engine_.clock.Now() - begin, milliseconds(1200));
   EXPECT_EQ(engine_.results.size(), 30U);
   EXPECT_EQ(engine_.Take(engine_.last_id)->outcome, FetchOutcome::kInterrupted);
+  std::vector<MonoTime> begins;
   for (const auto& [id, result] : engine_.results) {
     EXPECT_EQ(result->outcome, FetchOutcome::kResponse);
-    EXPECT_LT(result->timings.total, milliseconds(1000));
+    EXPECT_EQ(result->timings.total, result->end_mono - result->begin_mono);
+    begins.push_back(result->begin_mono);
+  }
+  // None has begun before it was its turn: the wait is no time of it.
+  std::sort(begins.begin(), begins.end());
+  for (size_t i = 0; i < begins.size(); ++i) {
+    EXPECT_GE(begins[i], begin + milliseconds(50) * static_cast<int>(i) -
+                             TokenBucket::kSaved)
+        << i;
   }
   // And a new limit holds at once.
   engine_.rate->SetPagesPerSecond(0);
@@ -92,7 +103,7 @@ TEST_F(CurlRateTest, PausesHideNoSlowServer) {
   request.limits =
       FetchLimits{.min_speed_bytes = 0, .max_body_bytes = uint64_t{40} << 20};
   const uint64_t fast = engine_.Start(std::move(request));
-  const MonoTime end = engine_.clock.Now() + std::chrono::seconds(15);
+  const MonoTime end = engine_.clock.Now() + std::chrono::seconds(30);
   while (engine_.clock.Now() < end && !engine_.results.contains(slow)) {
     engine_.loop->RunOnce(end);
   }
@@ -108,14 +119,14 @@ TEST_F(CurlRateTest, PausesAreNotTimeOfTheServers) {
   ScriptedServer server("HTTP/1.1 200 OK\r\nContent-Length: " +
                         std::to_string(body.size()) + "\r\n\r\n" + body);
   engine_.rate = std::make_unique<RateLimit>(engine_.settings, engine_.clock);
-  engine_.rate->SetBytesPerSecond(200'000);
+  engine_.rate->SetBytesPerSecond(100'000);
   engine_.Make();
   FetchRequest request = engine_.RequestTo(server);
-  request.limits = FetchLimits{.timeout = milliseconds(500)};
+  request.limits = FetchLimits{.timeout = milliseconds(1000)};
   const auto result = engine_.Fetch(std::move(request));
   EXPECT_EQ(result->error, "");
   EXPECT_TRUE(BodyOf(*result) == body);
-  EXPECT_GT(result->timings.total, milliseconds(500));
+  EXPECT_GT(result->timings.total, milliseconds(1000));
 }
 
 TEST_F(CurlRateTest, ANewLimitHoldsAtOnceForWhatWaits) {
@@ -138,7 +149,7 @@ TEST_F(CurlRateTest, ANewLimitHoldsAtOnceForWhatWaits) {
   EXPECT_EQ(engine_.fetcher->in_flight(), 2U);
   engine_.rate->SetBytesPerSecond(0);
   engine_.Run();
-  EXPECT_LT(engine_.clock.Now() - begin, std::chrono::seconds(10));
+  EXPECT_LT(engine_.clock.Now() - begin, std::chrono::minutes(2));
   EXPECT_TRUE(BodyOf(*engine_.Take(reading)) == body);
   EXPECT_TRUE(BodyOf(*engine_.Take(waiting)) == body);
 }

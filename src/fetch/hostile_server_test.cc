@@ -5,8 +5,10 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 
+#include <atomic>
 #include <chrono>
 #include <string>
+#include <thread>
 
 #include "fetch/hostile_testing.h"
 
@@ -20,15 +22,11 @@ using std::chrono::milliseconds;
 using HostileServerTest = HostileTest;
 
 TEST_F(HostileServerTest, ConnectionRefused) {
-  uint16_t port = 0;
-  {
-    const ScriptedServer server(std::string{});
-    port = server.port();
-  }
+  const ClosedPort closed;
   engine_.Make();
   const ScriptedServer other(std::string{});
   FetchRequest request = engine_.RequestTo(other);
-  request.port = port;
+  request.port = closed.port();
   const auto result = engine_.Fetch(std::move(request));
   ExpectEnd(*result, FetchOutcome::kConnectFailed);
   EXPECT_GE(result->contact, result->begin_mono);
@@ -93,12 +91,15 @@ TEST_F(HostileServerTest, NoDescriptorIsLeft) {
 }
 
 TEST_F(HostileServerTest, TlsHandshakeNeverAnswered) {
-  engine_.settings.connect_timeout = milliseconds(60);
   ScriptedServer server([](ServerConnection& c) { c.WaitForClient(); });
   engine_.Make();
   FetchRequest request = engine_.RequestTo(server);
   request.https = true;
-  const auto result = engine_.Fetch(std::move(request));
+  const uint64_t id = engine_.Start(std::move(request));
+  RunUntil([&] { return !engine_.contacts.empty(); });
+  engine_.clock.Advance(engine_.options.limits.connect_timeout);
+  engine_.Run();
+  const auto result = engine_.Take(id);
   ExpectEnd(*result, FetchOutcome::kTimeout);
   EXPECT_LT(result->contact, result->end_mono);
 }
@@ -133,44 +134,76 @@ TEST_F(HostileServerTest, HeadComesByDrips) {
 
 TEST_F(HostileServerTest, BodyComesByDrips) {
   engine_.settings.min_speed_bytes = 100'000;
-  engine_.settings.speed_window = milliseconds(800);
-  const auto result = Script([](ServerConnection& c) {
+  ScriptedServer server([](ServerConnection& c) {
     c.ReadHead();
     c.Send("HTTP/1.1 200 OK\r\nContent-Length: 5000000\r\n\r\n");
     Drip(c, "x");
   });
+  engine_.Make();
+  const uint64_t id = engine_.Start(engine_.RequestTo(server));
+  RunUntil([&] { return engine_.share->held_bytes() > 0; });
+  engine_.clock.Advance(engine_.options.limits.speed_window);
+  engine_.Run();
+  const auto result = engine_.Take(id);
   ExpectEnd(*result, FetchOutcome::kResponse, Truncation::kTime);
   EXPECT_EQ(result->error, "too-slow");
   EXPECT_GT(result->body.size_bytes(), 0U);
 }
 
 TEST_F(HostileServerTest, ASlowWindowDoesNotEndAFastBody) {
+  constexpr std::chrono::seconds kWindow(60);
+  constexpr uint64_t kPieces = 6;
   engine_.settings.min_speed_bytes = 10;
-  engine_.settings.speed_window = milliseconds(200);
-  const auto result = Script([](ServerConnection& c) {
+  engine_.settings.speed_window = kWindow;
+  engine_.settings.timeout = std::chrono::hours(1);
+  // A piece comes when it may.
+  std::atomic<uint64_t> may{1};
+  ScriptedServer server([&](ServerConnection& c) {
     c.ReadHead();
-    c.Send("HTTP/1.1 200 OK\r\nContent-Length: 300\r\n\r\n");
-    for (int i = 0; i < 300 && c.Send("x"); ++i) {
-      pollfd gone{c.fd(), POLLIN | POLLRDHUP, 0};
-      poll(&gone, 1, 2);
+    c.Send("HTTP/1.1 200 OK\r\nContent-Length: " +
+           std::to_string(kPieces * BodyPool::kBlockBytes) + "\r\n\r\n");
+    for (uint64_t piece = 1; piece <= kPieces; ++piece) {
+      while (may < piece) std::this_thread::yield();
+      c.Send(std::string(BodyPool::kBlockBytes, 'x'));
     }
     c.WaitForClient();
   });
+  engine_.Make();
+  const uint64_t id = engine_.Start(engine_.RequestTo(server));
+  for (uint64_t piece = 1; piece < kPieces; ++piece) {
+    RunUntil([&] {
+      return engine_.results.contains(id) ||
+             engine_.share->held_bytes() >= piece * BodyPool::kBlockBytes;
+    });
+    // Some 200 bytes a second.
+    engine_.clock.Advance(kWindow * 2 / 3);
+    ++may;
+  }
+  may = kPieces;
+  engine_.Run();
+  const auto result = engine_.Take(id);
   ExpectEnd(*result, FetchOutcome::kResponse);
-  EXPECT_EQ(result->body.size_bytes(), 300U);
+  EXPECT_EQ(result->body.size_bytes(), kPieces * BodyPool::kBlockBytes);
+  EXPECT_GE(result->timings.total, 3 * kWindow);
 }
 
 TEST_F(HostileServerTest, BodyComesForEver) {
-  engine_.settings.timeout = milliseconds(1000);
   engine_.settings.min_speed_bytes = 1;
-  const auto result = Script([](ServerConnection& c) {
+  ScriptedServer server([](ServerConnection& c) {
     c.ReadHead();
     c.Send("HTTP/1.1 200 OK\r\n\r\n");
     Drip(c, "drip");
   });
+  engine_.Make();
+  const auto longest = engine_.options.limits.timeout;
+  const uint64_t id = engine_.Start(engine_.RequestTo(server));
+  RunUntil([&] { return engine_.share->held_bytes() > 0; });
+  engine_.clock.Advance(longest);
+  engine_.Run();
+  const auto result = engine_.Take(id);
   ExpectEnd(*result, FetchOutcome::kResponse, Truncation::kTime);
   EXPECT_EQ(result->error, "total-time");
-  EXPECT_GE(result->timings.total, milliseconds(1000));
+  EXPECT_GE(result->timings.total, longest);
 }
 
 TEST_F(HostileServerTest, BodyHasNoEnd) {

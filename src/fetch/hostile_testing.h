@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 
+#include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -41,6 +43,17 @@ class HostileTest : public testing::Test {
     ScriptedServer server(std::move(script));
     if (engine_.fetcher == nullptr) engine_.Make();
     return engine_.Fetch(engine_.RequestTo(server));
+  }
+
+  // Far longer than anything here takes, then it fails.
+  void RunUntil(const std::function<bool()>& done) {
+    const RealClock real;
+    const MonoTime end = real.Now() + std::chrono::minutes(2);
+    while (!done() && real.Now() < end) {
+      engine_.loop->RunOnce(engine_.clock.Now() +
+                            std::chrono::milliseconds(10));
+    }
+    EXPECT_TRUE(done());
   }
 
   static void ExpectEnd(const FetchResult& result, item::FetchOutcome outcome,

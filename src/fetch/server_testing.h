@@ -158,6 +158,24 @@ class ScriptedServer {
   std::thread thread_;
 };
 
+// A port on which nobody listens: kept bound, so that nobody will.
+class ClosedPort {
+ public:
+  ClosedPort() {
+    sockaddr_storage name{};
+    socklen_t size = net::IpAddress::V4(127, 0, 0, 1).ToSockaddr(0, &name);
+    auto* const address = reinterpret_cast<sockaddr*>(&name);
+    NEPHILA_CHECK(bind(socket_.get(), address, size) == 0);
+    NEPHILA_CHECK(getsockname(socket_.get(), address, &size) == 0);
+    port_ = ntohs(reinterpret_cast<sockaddr_in&>(name).sin_port);
+  }
+  uint16_t port() const { return port_; }
+
+ private:
+  const net::Descriptor socket_{socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+  uint16_t port_ = 0;
+};
+
 // A queue of one that is full: the kernel drops what asks next.
 class DeafServer {
  public:

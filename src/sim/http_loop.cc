@@ -213,6 +213,7 @@ bool HttpLoop::Serve(Connection* connection) {
     connection->busy = true;
     connection->open = true;
     connection->sent = 0;
+    connection->given.reset();
     if (log_ != nullptr) {
       log_->Requested(connection->id, connection->accepted_us,
                       connection->address, good ? request_.host : "",
@@ -265,6 +266,7 @@ bool HttpLoop::Send(Connection* connection, std::string* fresh) {
     data = std::string_view(connection->out).substr(connection->out_sent);
   }
   while (!data.empty()) {
+    if (log_ != nullptr) connection->given = clock_.Now();
     const ssize_t size =
         send(connection->socket.get(), data.data(), data.size(), MSG_NOSIGNAL);
     if (size < 0 && errno == EINTR) continue;
@@ -294,7 +296,7 @@ bool HttpLoop::Finish(Connection* connection) {
     case Then::kKeep:
       if (log_ != nullptr) {
         log_->Ended(connection->id, connection->exchange.status,
-                    connection->sent, "keep");
+                    connection->sent, "keep", connection->given);
       }
       connection->open = false;
       connection->busy = false;
@@ -311,7 +313,7 @@ bool HttpLoop::Finish(Connection* connection) {
       shutdown(connection->socket.get(), SHUT_WR);
       if (log_ != nullptr) {
         log_->Ended(connection->id, connection->exchange.status,
-                    connection->sent, "half-close");
+                    connection->sent, "half-close", connection->given);
       }
       connection->open = false;
       Watch(connection, kRead);
@@ -336,8 +338,9 @@ void HttpLoop::Watch(Connection* connection, uint32_t events) {
 
 void HttpLoop::Close(Connection* connection, std::string_view end) {
   if (connection->open && log_ != nullptr) {
+    // Who waits for the end of the connection knows of it later still.
     log_->Ended(connection->id, connection->exchange.status, connection->sent,
-                end);
+                end, end == "close" ? connection->given : std::nullopt);
   }
   by_fd_[static_cast<size_t>(connection->socket.get())].reset();
   Listen(true);

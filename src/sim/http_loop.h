@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <queue>
 #include <string>
 #include <string_view>
@@ -50,6 +51,8 @@ class HttpLoop {
     std::string out;      // what the system did not take yet
     size_t out_sent = 0;
     uint64_t sent = 0;  // of this answer
+    // Before the last bytes of this answer were given to the system.
+    std::optional<MonoTime> given;
     uint32_t events = 0;
     bool busy = false;  // a request is being answered
     bool open = false;  // it is logged, its end is not

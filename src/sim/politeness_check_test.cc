@@ -217,6 +217,37 @@ TEST(RequestLogTest, WritesWhatTheCheckReads) {
   EXPECT_EQ(report->violations, 0U);
 }
 
+// The client may know the last bytes before the server is on its processor
+// again to say so.
+TEST(RequestLogTest, AnAnswerEndsWhenItIsGivenAwayAndNoTimeStepsBack) {
+  MemoryFileSystem fs;
+  ManualClock clock;
+  auto log = RequestLog::Create(fs, "log", clock);
+  ASSERT_TRUE(log);
+  (*log)->Accepted(1, "127.1.0.1");
+  (*log)->Requested(1, 0, "127.1.0.1", "a.com", "GET", "/");
+  clock.Advance(milliseconds(5));
+  const MonoTime given = clock.Now();
+  clock.Advance(milliseconds(20));
+  (*log)->Asked("A", "b.com", "found");
+  (*log)->Ended(1, 200, 1, "keep", given);
+  clock.Advance(milliseconds(5));
+  (*log)->Accepted(2, "127.1.0.2");
+  (*log)->Requested(2, 30'000, "127.1.0.2", "b.com", "GET", "/");
+  (*log)->Ended(2, 200, 1, "keep", given);
+  ASSERT_TRUE((*log)->Flush());
+  EXPECT_EQ(*ReadWholeFile(fs, "log", 10'000),
+            "# nephila sim log 1\n"
+            "A 0 1 127.1.0.1\n"
+            "R 0 1 0 127.1.0.1 a.com GET /\n"
+            "D 25000 A b.com found\n"
+            "E 5000 1 200 1 keep\n"
+            "A 30000 2 127.1.0.2\n"
+            "R 30000 2 30000 127.1.0.2 b.com GET /\n"
+            "E 30000 2 200 1 keep\n");
+  EXPECT_TRUE(CheckPoliteness(fs, "log", Rules()));
+}
+
 TEST(RequestLogTest, IsReadInPartsOfAnySize) {
   MemoryFileSystem fs;
   ManualClock clock;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
 #include <span>
 
@@ -44,15 +45,19 @@ RequestLog::~RequestLog() {
   IgnoreError(Flush(), "who wants to know has called Flush");
 }
 
-int64_t RequestLog::Time() const {
-  return std::chrono::duration_cast<std::chrono::microseconds>(clock_.Now() -
-                                                               begin_)
+int64_t RequestLog::Micros(MonoTime time) const {
+  return std::chrono::duration_cast<std::chrono::microseconds>(time - begin_)
       .count();
+}
+
+int64_t RequestLog::Stamp(std::optional<MonoTime> when) {
+  last_us_ = std::max(last_us_, Micros(when ? *when : clock_.Now()));
+  return last_us_;
 }
 
 int64_t RequestLog::Accepted(uint64_t connection, std::string_view address) {
   MutexLock lock(mutex_);
-  const int64_t time = Time();
+  const int64_t time = Stamp(std::nullopt);
   fmt::format_to(std::back_inserter(lines_), "A {} {} {}\n", time, connection,
                  address);
   WriteIfMuch();
@@ -63,8 +68,8 @@ void RequestLog::Requested(uint64_t connection, int64_t accepted,
                            std::string_view address, std::string_view host,
                            std::string_view method, std::string_view path) {
   MutexLock lock(mutex_);
-  fmt::format_to(std::back_inserter(lines_), "R {} {} {} {}", Time(),
-                 connection, accepted, address);
+  fmt::format_to(std::back_inserter(lines_), "R {} {} {} {}",
+                 Stamp(std::nullopt), connection, accepted, address);
   AppendWord(host, &lines_);
   AppendWord(method, &lines_);
   AppendWord(path, &lines_);
@@ -73,9 +78,9 @@ void RequestLog::Requested(uint64_t connection, int64_t accepted,
 }
 
 void RequestLog::Ended(uint64_t connection, int status, uint64_t bytes,
-                       std::string_view end) {
+                       std::string_view end, std::optional<MonoTime> when) {
   MutexLock lock(mutex_);
-  fmt::format_to(std::back_inserter(lines_), "E {} {} {} {} {}\n", Time(),
+  fmt::format_to(std::back_inserter(lines_), "E {} {} {} {} {}\n", Stamp(when),
                  connection, status, bytes, end);
   WriteIfMuch();
 }
@@ -83,7 +88,7 @@ void RequestLog::Ended(uint64_t connection, int status, uint64_t bytes,
 void RequestLog::Asked(std::string_view type, std::string_view name,
                        std::string_view answer) {
   MutexLock lock(mutex_);
-  fmt::format_to(std::back_inserter(lines_), "D {}", Time());
+  fmt::format_to(std::back_inserter(lines_), "D {}", Micros(clock_.Now()));
   AppendWord(type, &lines_);
   AppendWord(name, &lines_);
   AppendWord(answer, &lines_);

@@ -11,8 +11,12 @@
 // A connection was accepted, a request was read whole, its answer has ended
 // (the last byte was given to the system, or the connection was lost), a name
 // was asked for. Times are microseconds since the log was begun; `accepted` is
-// the A line's. Order is kept by reading the clock and appending under one
-// lock, so times never step back; a connection has at most one R without an E.
+// the A line's. A and R are of the moment at which they are written, under one
+// lock. An E is of the moment before its last bytes were given away: from then
+// on the client may know them, and a server that is kept from its processor
+// just then has not made the client's wait any shorter. No time of these steps
+// back, so an E is no earlier than the line before it; a D may be later than
+// the line behind it. A connection has at most one R without an E.
 // `end` is keep, close, reset, lost (by the client) or stopped (by the server's
 // end).
 //   Disk: append-only, written when 64 KiB have gathered, by Flush, and at the
@@ -21,6 +25,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -49,8 +54,10 @@ class RequestLog {
                  std::string_view address, std::string_view host,
                  std::string_view method, std::string_view path)
       NEPHILA_EXCLUDES(mutex_);
+  // `when`: before the last bytes were given to the system; nothing: now.
   void Ended(uint64_t connection, int status, uint64_t bytes,
-             std::string_view end) NEPHILA_EXCLUDES(mutex_);
+             std::string_view end, std::optional<MonoTime> when = std::nullopt)
+      NEPHILA_EXCLUDES(mutex_);
   void Asked(std::string_view type, std::string_view name,
              std::string_view answer) NEPHILA_EXCLUDES(mutex_);
 
@@ -61,7 +68,9 @@ class RequestLog {
   RequestLog(std::unique_ptr<File> file, const Clock& clock)
       : clock_(clock), begin_(clock.Now()), file_(std::move(file)) {}
 
-  int64_t Time() const;
+  int64_t Micros(MonoTime time) const;
+  // Of the next line; not before that of the last one.
+  int64_t Stamp(std::optional<MonoTime> when) NEPHILA_REQUIRES(mutex_);
   void WriteIfMuch() NEPHILA_REQUIRES(mutex_);
   Status Write() NEPHILA_REQUIRES(mutex_);
 
@@ -70,6 +79,7 @@ class RequestLog {
   Mutex mutex_;
   std::unique_ptr<File> file_ NEPHILA_GUARDED_BY(mutex_);
   std::string lines_ NEPHILA_GUARDED_BY(mutex_);
+  int64_t last_us_ NEPHILA_GUARDED_BY(mutex_) = 0;
   uint64_t written_ NEPHILA_GUARDED_BY(mutex_) = 0;
   Status status_ NEPHILA_GUARDED_BY(mutex_);
 };
