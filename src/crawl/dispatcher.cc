@@ -275,10 +275,13 @@ bool Dispatcher::Add(uint64_t id) {
 }
 
 void Dispatcher::Park(uint64_t id, MonoTime due) {
-  // Only pages have a queue on disk to come back from.
+  // What is in the midst of a walk has nowhere to come back from.
   const Visit& visit = *visits_.at(id);
-  if (KindOf(visit) != Kind::kPage) return AtTime(id, due);
-  if (IsGivenUp(visit)) return Fail(id, item::FetchOutcome::kHostDead, "");
+  const Kind kind = KindOf(visit);
+  if (kind == Kind::kHop) return AtTime(id, due);
+  if (kind == Kind::kPage && IsGivenUp(visit)) {
+    return Fail(id, item::FetchOutcome::kHostDead, "");
+  }
   ParkedVisit parked;
   parked.visit = Extract(id);
   parked.due = ToWall(due, clock_);

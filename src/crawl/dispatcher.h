@@ -46,7 +46,8 @@
 
 namespace nephila::crawl {
 
-// A page that waits for longer than memory is for, and until when.
+// A page, or a robots.txt, that waits for longer than memory is for, and until
+// when.
 struct ParkedVisit {
   VisitPtr visit;
   WallTime due{};

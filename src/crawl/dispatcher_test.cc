@@ -273,16 +273,42 @@ TEST_F(DispatcherTest, APageThatIsNotDueForLongIsParked) {
   EXPECT_EQ(dispatcher_->waiting(), 0U);
 }
 
-TEST_F(DispatcherTest, ARobotsTxtThatIsNotDueForLongWaitsHere) {
+TEST_F(DispatcherTest, ARobotsTxtThatIsNotDueForLongGoesBack) {
   Start();
   VisitPtr robots = Robots("http://a.test/");
   robots->attempt = 2;
   robots->not_before = clock_.WallNow() + minutes(10);
-  const MonoTime due = clock_.Now() + minutes(10);
+  const WallTime due = robots->not_before;
   Give(std::move(robots));
-  ASSERT_TRUE(RunUntilFinished(1));
-  EXPECT_GE(web_.log().front().begin, due);
-  EXPECT_LE(web_.log().front().begin, due + seconds(2));
+  RunFor(milliseconds(50));
+  ASSERT_EQ(parked_.size(), 1U);
+  EXPECT_EQ(parked_[0].visit->kind, item::FetchKind::kRobots);
+  EXPECT_GE(parked_[0].due, due);
+  EXPECT_LE(parked_[0].due, due + seconds(2));
+  EXPECT_EQ(dispatcher_->waiting(), 0U);
+  EXPECT_TRUE(web_.log().empty());
+}
+
+// URLs of all hosts wait for the robots.txt that was asked for before theirs.
+TEST_F(DispatcherTest, ARobotsTxtDoesNotStandInALongLine) {
+  settings_.politeness.server_delay = seconds(1);
+  settings_.politeness.server_delay_floor = seconds(1);
+  settings_.politeness.park_after = minutes(5);
+  Start();
+  constexpr size_t kHosts = 100;
+  for (size_t i = 0; i < kHosts; ++i) {
+    const std::string host = "h" + std::to_string(i) + ".test";
+    web_.PutHost(host, {net::IpAddress::V4(192, 0, 2, 1)});
+    Give(Robots("http://" + host + "/"));
+  }
+  RunFor(seconds(40));
+  EXPECT_GE(finished_.size(), 25U);
+  EXPECT_EQ(finished_.size() + parked_.size(), kHosts);
+  EXPECT_EQ(dispatcher_->waiting(), 0U);
+  // Each with a turn of its own.
+  for (size_t i = 1; i < parked_.size(); ++i) {
+    EXPECT_GE(parked_[i].due, parked_[i - 1].due + seconds(1));
+  }
 }
 
 TEST_F(DispatcherTest, ADeadHostIsNotedByItsOriginAndItsPagesAreParked) {

@@ -12,7 +12,7 @@ namespace nephila::crawl {
 namespace {
 
 // Requests of robots.txt that are out at once.
-constexpr int64_t kMostRobotsOut = 10'000;
+constexpr int64_t kMostRobotsOut = 50'000;
 
 Result<std::string_view> Part(const ManifestParts& manifest,
                               std::string_view name) {

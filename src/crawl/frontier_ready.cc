@@ -11,6 +11,11 @@
 namespace nephila::crawl {
 
 Status Frontier::Park(const Visit& visit, WallTime due) {
+  if (visit.kind == item::FetchKind::kRobots) {
+    const auto record = item::ReadUrl(visit.record);
+    if (!record.has_value()) return Corrupt(record.error());
+    return robots_->DelayRequest(record->url, due);
+  }
   NEPHILA_RETURN_IF_ERROR(Park({visit.record, visit.budget, due}));
   EndPlace(visit.place);
   return {};

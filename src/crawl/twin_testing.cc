@@ -45,6 +45,13 @@ std::string ReadAll(FileSystem& fs, const std::string& path) {
   return bytes;
 }
 
+// One for all twins of a process: to read it is a seventh of a crawl.
+const url::PublicSuffixList& Suffixes() {
+  static const url::PublicSuffixList suffixes =
+      url::PublicSuffixList::BuiltIn();
+  return suffixes;
+}
+
 }  // namespace
 
 // What the archive holds: answers by URL, how many are final, and all that
@@ -72,8 +79,8 @@ Status Twin::Open(FileSystem& fs) {
   request.now = clock_.WallNow();
   request.version = "test";
   NEPHILA_TRY(folder_, job::JobFolder::OpenOrCreate(fs, "job", request));
-  Crawl::Parts parts{fs,        clock_,  web_of_crawl_, plan_.settings,
-                     suffixes_, *folder_};
+  Crawl::Parts parts{fs,         clock_,  web_of_crawl_, plan_.settings,
+                     Suffixes(), *folder_};
   parts.one_thread = true;
   parts.record_seed = ++runs_;
   NEPHILA_TRY(crawl_, Crawl::Open(parts));

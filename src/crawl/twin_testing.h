@@ -112,7 +112,6 @@ class Twin {
   FakeWeb web_;
   FakeWebOfTwin web_of_crawl_{web_};
   ManualClock clock_;
-  const url::PublicSuffixList suffixes_ = url::PublicSuffixList::BuiltIn();
   std::unique_ptr<job::JobFolder> folder_;
   std::unique_ptr<Crawl> crawl_;
   CrawlStatus status_;

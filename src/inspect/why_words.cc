@@ -189,8 +189,11 @@ std::string DescribeState(const UrlFacts& facts, WallTime now) {
     case UrlState::kRobotsWaiting:
       return RobotsWaitWords(facts);
     case UrlState::kRobotsParked:
-      return fmt::format("waits{}: {}robots.txt is unreachable",
-                         Until(facts.due, now), facts.of_robots.origin);
+      return fmt::format("waits{}: {}robots.txt {}", Until(facts.due, now),
+                         facts.of_robots.origin,
+                         facts.of_robots.tries > 0
+                             ? "is unreachable"
+                             : "has no turn at its server before");
     case UrlState::kReady:
       return ReadyWords(facts, now);
     case UrlState::kParked:
@@ -286,8 +289,14 @@ std::string RobotsWords(const RobotsFacts& robots, WallTime now) {
     return text;
   }
   if (!robots.asked) {
-    text += robots.requested ? ": is asked for, the first time"
-                             : ": was never asked for";
+    if (robots.requested) {
+      text += ": is asked for, the first time";
+    } else if (robots.expires && *robots.expires > now) {
+      text += ": its server has no turn for it before " +
+              When(*robots.expires, now);
+    } else {
+      text += ": was never asked for";
+    }
   } else {
     text += fmt::format(": asked {}", FormatUtc(*robots.asked));
     if (robots.expires) text += ", holds until " + When(*robots.expires, now);

@@ -26,13 +26,15 @@
 //
 // Memory is bounded: hosts and URLs by settings; and what would not be leased
 // within `park_after` is not kept: Add says so at once (kLater), or it comes
-// back by TakeParked, with the time when it is due. A host without URLs stays
+// back by TakeParked, with the time when it is due; a robots.txt, for which
+// URLs of other hosts wait too, after a tenth of that in the line of an
+// address. A host without URLs stays
 // until its wait is over. One that waits longer is parked: its clock alone
 // stays, and a note (TakeNotes) says what the host's record has to say from now
 // on. URLs that were checked before the record said so come without that time;
 // when the last of them has been read, Forget. So no host comes back without
-// its clock. A note that came later, or a host that is back, makes Forget do
-// nothing: a note is as good as its epoch.
+// its clock. A note that came later makes Forget do nothing, as a note is as
+// good as its epoch; a host that is back is forgotten when it leaves again.
 //
 // Parked hosts take no place of others, and have a bound of their own
 // (`max_parked`). When it is reached the URLs of hosts that are not known here

@@ -263,14 +263,11 @@ Added Politeness::Impl::Add(const HostFacts& facts, Kind kind,
     return {AddOutcome::kFull, {}};
   }
   if (parked != parked_hosts_.end()) {
-    const uint64_t epoch = parked->second.epoch;
     const uint32_t number = Unpark(parked);
     TakeFacts(number, facts);
     const Added added = AddTo(number, kind, std::move(payload));
     // What came with it makes it wait for longer.
-    if (added.outcome != AddOutcome::kTaken) {
-      MoveToParked(number).epoch = epoch;
-    }
+    if (added.outcome != AddOutcome::kTaken) MoveToParked(number);
     return added;
   }
   if (ParkedIsFull(now)) {
@@ -281,7 +278,7 @@ Added Politeness::Impl::Add(const HostFacts& facts, Kind kind,
   MonoTime turn{};
   const uint32_t server = BestServer(hosts_[number], now, turn);
   Added added{AddOutcome::kLater, {}};
-  if (turn > After(now, settings.park_after)) {
+  if (turn > After(now, LongestLine(kind))) {
     added.due = NextAwayAt(servers_[server], turn, now);
   } else {
     added = AddTo(number, kind, std::move(payload));
@@ -289,6 +286,14 @@ Added Politeness::Impl::Add(const HostFacts& facts, Kind kind,
   // Its owner has the clock of a host that came with it.
   if (added.outcome != AddOutcome::kTaken) DropHost(number);
   return added;
+}
+
+Length Politeness::Impl::LongestLine(Kind kind) const {
+  // What waits for a robots.txt is read in order: URLs of all hosts wait for
+  // the slowest. So it does not stand in a line for long.
+  constexpr int kRobotsShare = 10;
+  const bool is_robots = kind == Kind::kRobots || kind == Kind::kFirstRobots;
+  return options_.settings.park_after / (is_robots ? kRobotsShare : 1);
 }
 
 Added Politeness::Impl::AddTo(uint32_t number, Kind kind, std::string payload) {

@@ -109,9 +109,14 @@ void Politeness::Impl::SendAway(uint32_t number, MonoTime from) {
 
 void Politeness::Impl::Leave(uint32_t number) {
   const Host& host = hosts_[number];
-  // If its wait is over and its record right, nothing is left to be known.
   if (host.ready_at <= clock_.Now() && host.trouble == host.recorded) {
-    DropHost(number);
+    // Its wait is over and its record right: nothing is left to be known, but
+    // for URLs that were checked before the record was.
+    if (host.noted == 0) {
+      DropHost(number);
+    } else {
+      MoveToParked(number);
+    }
     return;
   }
   const uint64_t key = host.key;
@@ -127,6 +132,7 @@ ParkedHost& Politeness::Impl::MoveToParked(uint32_t number) {
   parked.later_until = host.later_until;
   parked.trouble = host.trouble;
   parked.reason = host.reason;
+  parked.epoch = host.noted;
   DropHost(number);
   return parked;
 }
@@ -141,6 +147,7 @@ uint32_t Politeness::Impl::Unpark(ParkedHosts::iterator found) {
   host.trouble = host.recorded = parked.trouble;
   host.reason = parked.reason;
   host.contacted = true;
+  host.noted = parked.epoch;
   parked_hosts_.erase(found);
   return number;
 }
@@ -157,6 +164,11 @@ void Politeness::Impl::TakeNotes(std::vector<HostNote>& notes) {
 }
 
 void Politeness::Impl::Forget(uint64_t key, uint64_t epoch) {
+  if (const uint32_t number = FindHost(key); number != kNone) {
+    Host& host = hosts_[number];
+    if (host.noted == epoch) host.noted = 0;
+    return;
+  }
   const auto found = parked_hosts_.find(key);
   if (found == parked_hosts_.end() || found->second.epoch != epoch) return;
   parked_hosts_.erase(found);

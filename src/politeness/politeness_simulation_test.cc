@@ -209,7 +209,12 @@ class Simulation {
         held_.emplace(url.url, url);
         return true;
       case AddOutcome::kLater:
-        EXPECT_GT(added.due, clock_.Now() + settings_.park_after);
+        EXPECT_GT(added.due,
+                  clock_.Now() + settings_.park_after /
+                                     (url.kind == Kind::kRobots ||
+                                              url.kind == Kind::kFirstRobots
+                                          ? 10
+                                          : 1));
         later_.emplace(added.due, url);
         return true;
       case AddOutcome::kFull:

@@ -79,6 +79,8 @@ struct Host {
   uint32_t line_server = kNone;  // with kLine and kFlight
   Trouble trouble;
   Trouble recorded;  // what its record says, as far as is known
+  // Of a note that not all URLs have seen yet (Forget); 0: none.
+  uint64_t noted = 0;
 
   size_t urls() const { return urgent.size() + pages.size(); }
 };

@@ -15,6 +15,7 @@ namespace {
 constexpr uint8_t kUrlTuple = 0;
 constexpr uint8_t kEndTuple = 1;
 constexpr uint8_t kHostTuple = 2;
+constexpr uint8_t kDelayTuple = 3;
 
 constexpr uint8_t kAskFlag = 8;
 constexpr uint8_t kStateMask = 7;
@@ -136,13 +137,16 @@ std::optional<bool> IsAllowed(std::string_view bytes, std::string_view path) {
   return Matcher(*rules).Match(path).allowed;
 }
 
+bool IsExpired(const RobotsRecord& record, const Pass& pass) {
+  // What is further ahead than any wait was written by a wrong clock.
+  return pass.now >= record.expires ||
+         record.expires - pass.now > pass.longest_wait;
+}
+
 UrlState StateOf(RobotsRecord& record, const Pass& pass,
                  std::string_view path) {
-  if (record.fetch == 0) return UrlState::kUnknown;
-  // What is further ahead than any wait was written by a wrong clock.
-  if (pass.now >= record.expires ||
-      record.expires - pass.now > pass.longest_wait) {
-    return UrlState::kExpired;
+  if (IsExpired(record, pass)) {
+    return record.fetch == 0 ? UrlState::kUnknown : UrlState::kExpired;
   }
   if (record.kind == RulesKind::kNone) return UrlState::kUnreachable;
   if (record.kind == RulesKind::kLog) return UrlState::kInLog;
@@ -173,6 +177,8 @@ class CacheRule final : public drum::MergeRule {
       if (const auto end = ReadEnd(value)) known = ApplyEnd(*known, *end);
     } else if (kind == kHostTuple) {
       Note(value, *known);
+    } else if (kind == kDelayTuple) {
+      DelayFetch(value, ReadPass(meeting.parameters), *known);
     }
     if (*known == before) return drum::Verdict::kLeave;
     // Its rules may be views of the old bytes.
@@ -206,6 +212,21 @@ class CacheRule final : public drum::MergeRule {
     given.host = record.host;
     given.place = record.place;
     AppendAnswer(given, answer);
+  }
+
+  // Rules that hold do so as long as they did; without them, or with old ones,
+  // URLs wait for that time.
+  static void DelayFetch(std::string_view value, const Pass& pass,
+                         RobotsRecord& record) {
+    NumberReader reader(value);
+    const uint64_t until = reader.Next();
+    if (!reader.GoodAtEnd() || !record.requested) return;
+    record.requested = false;
+    if (IsExpired(record, pass)) {
+      Forget(record);
+      record.expires = until;
+    }
+    record.refresh = until;
   }
 
   static void Note(std::string_view value, RobotsRecord& record) {
@@ -255,6 +276,14 @@ std::string HostValue(const HostNote& note) {
   writer.Varint(note.not_before);
   writer.Varint(note.failures);
   writer.Varint(note.overloads);
+  return value;
+}
+
+std::string DelayValue(uint64_t until) {
+  std::string value;
+  ByteWriter writer(value);
+  writer.U8(kDelayTuple);
+  writer.Varint(until);
   return value;
 }
 

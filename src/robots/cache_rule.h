@@ -1,5 +1,5 @@
-// The rule of RobotsCache: what a URL, the end of a fetch, or a note about a
-// host and the record of the origin make of each other (IRLbot s4.3).
+// The rule of RobotsCache: what a URL, the end of a fetch, its delay, or a note
+// about a host and the record of the origin make of each other (IRLbot s4.3).
 //
 // A URL asks with its path, and the answer is what becomes of it: the rules are
 // matched inside the pass, or each answer would carry a copy of them; only
@@ -55,7 +55,10 @@ struct EndChange {
 };
 std::string EndValue(const EndChange& end);
 std::string HostValue(const HostNote& note);
-// Which of the three a value is.
+// The fetch was not made: the server has no turn for it for long. It is to be
+// asked for anew from `until` on.
+std::string DelayValue(uint64_t until);
+// Which of the four a value is.
 bool IsUrlValue(std::string_view value);
 bool IsEndValue(std::string_view value);
 
@@ -66,7 +69,7 @@ std::string PassTime(WallTime now, uint64_t longest_wait_ms);
 enum class UrlState : uint8_t {
   kUnknown = 0,      // waits for a fetch
   kExpired = 1,      // likewise
-  kUnreachable = 2,  // waits until `until`
+  kUnreachable = 2,  // waits until `until`; or delayed, with no tries
   kAllowed = 3,
   kDenied = 4,
   kInLog = 5,  // to be matched with the rules at `place`

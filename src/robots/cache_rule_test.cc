@@ -45,6 +45,9 @@ class CacheRuleTest : public ::testing::Test {
     const std::string value = EndValue(end);
     Meet(value, drum::Operation::kUpdate);
   }
+  void Delay(uint64_t until) {
+    Meet(DelayValue(until), drum::Operation::kUpdate);
+  }
   std::string Meet(std::string_view value, drum::Operation operation) {
     const std::string parameters = PassTime(TimeOf(now_), 31 * kDay);
     drum::Meeting meeting{operation, 1, value, parameters, found_};
@@ -94,6 +97,46 @@ TEST_F(CacheRuleTest, ARecordIsRefreshedOnceAndExpires) {
   End(404);
   EXPECT_EQ(Ask("/private/").state, UrlState::kAllowed);
   EXPECT_EQ(Ask("/").crawl_delay, 0U);
+}
+
+TEST_F(CacheRuleTest, AFetchThatIsDelayedIsAskedForAgainAtItsTime) {
+  EXPECT_TRUE(Ask("/").ask);
+  Delay(now_ + kHour);
+  for (const uint64_t length : {uint64_t{0}, kHour - 1}) {
+    now_ = kNow + length;
+    const UrlAnswer answer = Ask("/");
+    EXPECT_EQ(answer.state, UrlState::kUnreachable);
+    EXPECT_EQ(answer.until, kNow + kHour);
+    EXPECT_FALSE(answer.ask);
+    EXPECT_EQ(answer.tries, 0U);
+  }
+  now_ = kNow + kHour;
+  const UrlAnswer answer = Ask("/");
+  EXPECT_EQ(answer.state, UrlState::kUnknown);
+  EXPECT_TRUE(answer.ask);
+  EXPECT_EQ(answer.fetch, 0U) << "it is the first still";
+  End(200);
+  EXPECT_EQ(Ask("/").state, UrlState::kAllowed);
+}
+
+TEST_F(CacheRuleTest, RulesThatHoldDoSoWhileTheirRefreshIsDelayed) {
+  End(200);
+  now_ += kDay - kHour;
+  EXPECT_TRUE(Ask("/").ask);
+  Delay(now_ + 2 * kHour);
+  EXPECT_EQ(Ask("/").state, UrlState::kAllowed);
+  EXPECT_FALSE(Ask("/").ask);
+  // But not for longer than they did.
+  now_ = kNow + kDay;
+  const UrlAnswer answer = Ask("/");
+  EXPECT_EQ(answer.state, UrlState::kExpired);
+  EXPECT_TRUE(answer.ask);
+  Delay(now_ + kHour);
+  EXPECT_EQ(Ask("/").state, UrlState::kUnreachable) << "old rules do not hold";
+  EXPECT_FALSE(Ask("/").ask);
+  // What was delayed before, and what nobody asked for.
+  Delay(now_ + kDay);
+  EXPECT_EQ(Ask("/").until, now_ + kHour);
 }
 
 TEST_F(CacheRuleTest, WaitsWithoutReachDoubleUpToABound) {

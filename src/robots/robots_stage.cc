@@ -214,9 +214,28 @@ Status RobotsStage::Impl::RobotsEnded(const RobotsEnd& end) {
   NEPHILA_RETURN_IF_ERROR(Change(key, EndValue(change)));
   ++counts_[kEnded];
   if (policy.unreachable) ++counts_[kUnreachableEnds];
-  requests_->Ended(key, change.fetch);
-  ended_early_ = requests_->mark() < requests_->tail();
+  EndRequest(key, change.fetch);
   return {};
+}
+
+Status RobotsStage::Impl::DelayRequest(std::string_view origin_text,
+                                       WallTime until) {
+  const auto origin = ReadOrigin(origin_text);
+  if (!origin.has_value()) return Invalid(origin_text, origin.error());
+  const uint64_t key =
+      OriginKey(*origin, PldSizeOf(*origin, *options_.suffixes), options_.seed);
+  if (!requests_->IsOpen(key)) return {};
+  // A record that waits for longer is not believed.
+  const WallTime latest = context_.clock.WallNow() + kLongestWait / 2;
+  NEPHILA_RETURN_IF_ERROR(
+      Change(key, DelayValue(MillisecondsOf(std::min(until, latest)))));
+  EndRequest(key, counts_[kEnded]);
+  return {};
+}
+
+void RobotsStage::Impl::EndRequest(uint64_t key, uint64_t fetch) {
+  requests_->Ended(key, fetch);
+  ended_early_ = requests_->mark() < requests_->tail();
 }
 
 Status RobotsStage::Impl::NoteHost(std::string_view origin_text,
@@ -298,6 +317,10 @@ Result<size_t> RobotsStage::TakeRequests(const RequestSink& sink, size_t max) {
 
 Status RobotsStage::RobotsEnded(const RobotsEnd& end) {
   return impl_->RobotsEnded(end);
+}
+
+Status RobotsStage::DelayRequest(std::string_view origin, WallTime until) {
+  return impl_->DelayRequest(origin, until);
 }
 
 Status RobotsStage::NoteHost(std::string_view origin, WallTime not_before,

@@ -18,8 +18,10 @@
 // TakeRequests hands it on. Q_R is read again as far as the fetches that its
 // URLs wait for have ended, so a URL makes one cycle. Every fetch ends in a
 // record, if only "unreachable until t": URLs of such an origin are parked by
-// the time at which it is asked again (parking.h), and then go through Q_R. A
-// record that is soon to expire is asked for while URLs still pass.
+// the time at which it is asked again (parking.h), and then go through Q_R; so
+// are those of an origin whose server has a long line (DelayRequest), or it
+// would hold up Q_D and Q_R for all. A record that is soon to expire is asked
+// for while URLs still pass.
 //
 // Steps, none of which waits: Add, Step, TakeRequests, RobotsEnded; RunDry
 // when the stage behind has nothing to do, so that a small crawl need not wait
@@ -185,6 +187,10 @@ class RobotsStage {
   // kInvalidArgument for what is no origin, and for rules that are none.
   // kNoSpace: nothing was done; the same again once there is room.
   Status RobotsEnded(const RobotsEnd& end);
+  // The request was handed on, and has no turn at its server before `until`:
+  // it is over, and its URLs are parked until then, when the first of them
+  // makes another. Nothing for a request that is not open.
+  Status DelayRequest(std::string_view origin, WallTime until);
   // What politeness says of a host that it parks or that recovered, for the
   // URLs that come later: of http and https at their own ports, and of
   // `origin`. The last word holds.

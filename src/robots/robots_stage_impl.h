@@ -53,6 +53,7 @@ class RobotsStage::Impl {
   Result<item::Admission> Add(std::string_view record, uint64_t budget);
   Result<size_t> Step(const ReadySink& sink, size_t max_urls);
   Result<size_t> TakeRequests(const RequestSink& sink, size_t max);
+  Status DelayRequest(std::string_view origin_text, WallTime until);
   Status RobotsEnded(const RobotsEnd& end);
   Status NoteHost(std::string_view origin, const HostNote& note);
   bool IsNoted() const;
@@ -142,6 +143,7 @@ class RobotsStage::Impl {
   std::optional<uint64_t> DueParking() const;
   // A fetch is over while an earlier one is not: where few URLs wait, those of
   // the first need not wait for the second.
+  void EndRequest(uint64_t key, uint64_t fetch);
   bool LookEarly();
 
   const drum::DrumContext context_;

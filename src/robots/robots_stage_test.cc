@@ -76,6 +76,45 @@ TEST_F(RobotsStageTest, UrlsWaitForTheirRobotsTxtAndPassOrAreDropped) {
   EXPECT_EQ(stage_->stats().cycled_once, 3U);
 }
 
+TEST_F(RobotsStageTest, ARequestThatIsDelayedHoldsUpNobodyElse) {
+  const WallTime later = clock_.WallNow() + minutes(10);
+  AddUrl(4, 1);
+  AddUrl(5, 2);
+  Run();
+  EXPECT_EQ(TakeAll(*stage_).size(), 2U);
+  ASSERT_TRUE(stage_->DelayRequest(OriginText(4), later).has_value());
+  Good(5);
+  EXPECT_EQ(Run(), Numbers{2});
+  EXPECT_EQ(stage_->stats().parked, 1U);
+  EXPECT_EQ(stage_->stats().requested, 0U);
+  // What comes meanwhile waits for the same.
+  AddUrl(4, 3);
+  EXPECT_EQ(Run(), Numbers());
+  EXPECT_EQ(stage_->stats().parked, 2U);
+  ExpectNoRequest();
+  const std::string commit = Commit();
+  Reopen(commit);
+  clock_.Advance(minutes(11));
+  EXPECT_EQ(Run(), Numbers());
+  ExpectRequest(4);
+  Good(4);
+  EXPECT_EQ(Run(), (Numbers{1, 3}));
+  EXPECT_TRUE(stage_->IsEmpty());
+}
+
+TEST_F(RobotsStageTest, OnlyARequestThatIsOpenCanBeDelayed) {
+  const WallTime later = clock_.WallNow() + minutes(10);
+  ASSERT_TRUE(stage_->DelayRequest(OriginText(4), later).has_value());
+  AddUrl(4, 1);
+  Run();
+  ExpectRequest(4);
+  Good(4);
+  ASSERT_TRUE(stage_->DelayRequest(OriginText(4), later).has_value());
+  EXPECT_EQ(Run(), Numbers{1});
+  EXPECT_EQ(stage_->DelayRequest("no origin", later).error().code,
+            ErrorCode::kInvalidArgument);
+}
+
 TEST_F(RobotsStageTest, SchemeHostAndPortAreOriginsOfTheirOwn) {
   for (const char* url :
        {"http://a.test/x", "https://a.test/x", "http://a.test:8080/x",
