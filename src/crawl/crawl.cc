@@ -1,6 +1,7 @@
 #include "crawl/crawl.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/bytes.h"
 #include "base/check.h"
@@ -19,6 +20,9 @@ using std::chrono::milliseconds;
 // else looks so often.
 constexpr milliseconds kPassPoll{1};
 constexpr milliseconds kLongestTurn{100};
+// While pages come and nobody waits for URLs, links are taken in many at a
+// time: a turn for each page costs more than what it does.
+constexpr milliseconds kNap{5};
 // Seeds that are in memory before the frontier takes them.
 constexpr size_t kSeedsAtOnce = 1000;
 
@@ -84,12 +88,14 @@ Status Crawl::OpenStages(const job::Manifest* manifest, uint64_t from) {
 
   // To the frontier.
   finished_ = std::make_unique<Mailbox<FinishedVisit>>(
-      *loop_, [this](std::vector<FinishedVisit>& visits) {
+      *loop_,
+      [this](std::vector<FinishedVisit>& visits) {
         for (FinishedVisit& visit : visits) {
           if (parts_.on_finished) parts_.on_finished(visit);
           frontier_->Take(std::move(visit));
         }
-      });
+      },
+      true);
   parked_ = std::make_unique<Mailbox<ParkedVisit>>(
       *loop_, [this](std::vector<ParkedVisit>& parked) {
         for (ParkedVisit& one : parked) {
@@ -319,7 +325,11 @@ Result<std::optional<CrawlEnd>> Crawl::TakeTurn(MonoTime deadline) {
   NEPHILA_RETURN_IF_ERROR(failure_);
   NEPHILA_TRY(const auto end, StepEnd());
   if (end) return end;
-  loop_->RunOnce(NextTurn(moved, will_come, deadline));
+  const bool has_worked = std::exchange(worked_, moved);
+  const bool naps =
+      has_worked && !moved && !parts_.one_thread && frontier_->wanted() == 0;
+  loop_->RunOnce(NextTurn(moved, will_come, deadline),
+                 naps ? parts_.clock.Now() + kNap : MonoTime{});
   NEPHILA_RETURN_IF_ERROR(failure_);
   return std::optional<CrawlEnd>();
 }

@@ -295,6 +295,7 @@ class Crawl {
   std::atomic<int> stops_{0};
   std::optional<CrawlEnd> end_;
   bool started_ = false;
+  bool worked_ = false;     // the last turn had something to do
   bool is_paused_ = false;  // somebody asked for it
   bool is_behind_ = false;  // the frontier has much to catch up with
   bool held_back_ = false;  // the dispatcher: for these, or for the disk

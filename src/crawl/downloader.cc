@@ -28,6 +28,9 @@ using std::chrono::milliseconds;
 constexpr size_t kMostNames = size_t{1} << 16;
 // Pages that may wait while others are asked for: their bodies take memory.
 constexpr size_t kMostReleased = 4;
+// Pages that are read before the sockets are looked at again: some hundred
+// microseconds each.
+constexpr size_t kSettledAtOnce = 4;
 
 std::unique_ptr<FetchResult> WithoutContact(const Visit& visit,
                                             const Clock& clock) {
@@ -125,11 +128,14 @@ void Downloader::SettleSoon() {
 }
 
 void Downloader::SettleSome() {
+  size_t settled = 0;
   do {
     Attempt attempt = std::move(released_.front());
     released_.pop_front();
     Settle(std::move(attempt));
-  } while (released_.size() > kMostReleased);
+    ++settled;
+  } while (!released_.empty() &&
+           (settled < kSettledAtOnce || released_.size() > kMostReleased));
   SettleSoon();
 }
 

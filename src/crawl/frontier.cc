@@ -31,7 +31,7 @@ Status Frontier::Note(const HostNote& note) {
   PendingNote pending;
   pending.host = note.host;
   pending.epoch = note.epoch;
-  pending.pass = robots_->stats().cache.passes + 3;
+  pending.pass = robots_->load().passes + 3;
   notes_.push_back(pending);
   return {};
 }
@@ -39,7 +39,7 @@ Status Frontier::Note(const HostNote& note) {
 void Frontier::TakeNoted(
     const std::function<void(uint64_t host, uint64_t epoch)>& noted) {
   if (notes_.empty()) return;
-  const uint64_t passes = robots_->stats().cache.passes;
+  const uint64_t passes = robots_->load().passes;
   // In the order in which they came, which is that of passes and places.
   const bool all_are_in = robots_->IsNoted();
   for (PendingNote& note : notes_) {
@@ -125,7 +125,7 @@ bool Frontier::IsEmpty() const {
 }
 
 std::optional<WallTime> Frontier::NextDue() const {
-  std::optional<WallTime> due = robots_->stats().next_parked;
+  std::optional<WallTime> due = robots_->load().next_parked;
   if (!due_slots_.empty()) {
     const WallTime opens = due_slots_.begin()->opens;
     due = due ? std::min(*due, opens) : opens;
@@ -171,8 +171,8 @@ Result<size_t> Frontier::MoveReputation(size_t max_edges) {
 Result<size_t> Frontier::MoveBudget(size_t max_urls) {
   if (budget_ == nullptr) return 0;
   NEPHILA_TRY(size_t moved, budget_->Step(max_urls));
-  const robots::RobotsStats robots = robots_->stats();
-  const uint64_t ahead = lookahead_.Urls(robots.cache.cheap_interval);
+  const robots::RobotsLoad robots = robots_->load();
+  const uint64_t ahead = lookahead_.Urls(robots.cheap_interval);
   const bool wants = queues_->Unread(kReadyQueue) < std::max(wanted_, ahead) &&
                      robots.checking < std::max({wanted_, kStepUrls, ahead}) &&
                      robots.waiting < kMostInRobots;

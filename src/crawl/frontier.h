@@ -111,6 +111,7 @@ class Frontier {
   }
   // So many more pages are wanted.
   void Want(size_t count) { wanted_ += count; }
+  uint64_t wanted() const { return wanted_; }
 
   // Moves on what can be, some thousand URLs at most; visits go to `give`.
   // Returns whether anything was done.

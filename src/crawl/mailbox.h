@@ -5,7 +5,7 @@
 // what travels is bounded by whoever makes it (visits by max_urls of
 // politeness, finished ones by the transfers in flight).
 // Threads: Push by any, the handler by the loop's. Cost: a mutex an item, and
-// one wake-up a batch.
+// one wake-up a batch; none while the loop naps, for mail that can wait.
 #pragma once
 
 #include <functional>
@@ -22,8 +22,9 @@ class Mailbox {
  public:
   // The loop outlives it, and runs no round after it is gone.
   // The handler may take what it gets.
-  Mailbox(net::EventLoop& loop, std::function<void(std::vector<T>&)> handler)
-      : loop_(loop), handler_(std::move(handler)) {}
+  Mailbox(net::EventLoop& loop, std::function<void(std::vector<T>&)> handler,
+          bool can_wait = false)
+      : loop_(loop), handler_(std::move(handler)), can_wait_(can_wait) {}
   Mailbox(const Mailbox&) = delete;
   Mailbox& operator=(const Mailbox&) = delete;
 
@@ -33,7 +34,11 @@ class Mailbox {
       items_.push_back(std::move(item));
       if (items_.size() > 1) return;  // the loop knows
     }
-    loop_.Post([this] { Deliver(); });
+    if (can_wait_) {
+      loop_.PostSoon([this] { Deliver(); });
+    } else {
+      loop_.Post([this] { Deliver(); });
+    }
   }
 
  private:
@@ -48,6 +53,7 @@ class Mailbox {
 
   net::EventLoop& loop_;
   const std::function<void(std::vector<T>&)> handler_;
+  const bool can_wait_;
   Mutex mutex_;
   std::vector<T> items_ NEPHILA_GUARDED_BY(mutex_);
 };

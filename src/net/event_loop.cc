@@ -94,8 +94,19 @@ void EventLoop::Post(std::function<void()> function) {
   {
     MutexLock lock(mutex_);
     posted_.push_back(std::move(function));
+    urgent_ = true;
     // Only the first has to wake it; one that is awake looks before it sleeps.
     asleep = std::exchange(asleep_, false);
+  }
+  if (asleep) Wake();
+}
+
+void EventLoop::PostSoon(std::function<void()> function) {
+  bool asleep = false;
+  {
+    MutexLock lock(mutex_);
+    posted_.push_back(std::move(function));
+    if (!napping_) asleep = std::exchange(asleep_, false);
   }
   if (asleep) Wake();
 }
@@ -107,14 +118,17 @@ void EventLoop::Wake() {
   }
 }
 
-int EventLoop::WaitMs(MonoTime deadline) {
+int EventLoop::WaitMs(MonoTime deadline, MonoTime nap_until) {
   if (!timers_.empty()) deadline = std::min(deadline, timers_.first_time());
   const MonoTime now = clock_.Now();
+  const bool naps = nap_until > now;
+  if (naps) deadline = std::min(deadline, nap_until);
   if (deadline <= now) return 0;
   {
     MutexLock lock(mutex_);
-    if (!posted_.empty()) return 0;
+    if (naps ? urgent_ : !posted_.empty()) return 0;
     asleep_ = true;
+    napping_ = naps;
   }
   if (deadline == MonoTime::max()) return -1;
   // Rounded up: waking early would mean to wait again for nothing.
@@ -124,15 +138,16 @@ int EventLoop::WaitMs(MonoTime deadline) {
       std::chrono::ceil<std::chrono::milliseconds>(wait).count());
 }
 
-size_t EventLoop::RunOnce(MonoTime deadline) {
+size_t EventLoop::RunOnce(MonoTime deadline, MonoTime nap_until) {
   NEPHILA_CHECK(!running_);
   running_ = true;
   const int count =
       epoll_wait(epoll_.get(), events_.data(), static_cast<int>(events_.size()),
-                 WaitMs(deadline));
+                 WaitMs(deadline, nap_until));
   {
     MutexLock lock(mutex_);
     asleep_ = false;
+    napping_ = false;
   }
   // Interrupted by a signal: whoever handles it wants the round to end.
   size_t calls = RunReady(count < 0 ? 0 : static_cast<size_t>(count));
@@ -168,6 +183,7 @@ size_t EventLoop::RunPosted() {
   {
     MutexLock lock(mutex_);
     taken_.swap(posted_);
+    urgent_ = false;
   }
   const size_t calls = taken_.size();
   for (auto& function : taken_) {

@@ -66,13 +66,18 @@ class EventLoop {
   // what costs. Any thread. Nothing here bounds how many wait: whoever posts
   // must.
   void Post(std::function<void()> function) NEPHILA_EXCLUDES(mutex_);
+  // The same, but lets the loop nap (RunOnce): for what is better done many at
+  // a time.
+  void PostSoon(std::function<void()> function) NEPHILA_EXCLUDES(mutex_);
   // Ends the waiting of RunOnce. Any thread.
   void Wake();
 
   // One round: waits until something can be done, at most to `deadline`
   // (rounded up to a millisecond), does what can be done and tells how many
   // calls that were.
-  size_t RunOnce(MonoTime deadline);
+  size_t RunOnce(MonoTime deadline) { return RunOnce(deadline, MonoTime{}); }
+  // Until `nap_until` it is not woken by what PostSoon brings, or has brought.
+  size_t RunOnce(MonoTime deadline, MonoTime nap_until);
 
   const Clock& clock() const { return clock_; }
   size_t timers() const { return timers_.size(); }
@@ -88,7 +93,7 @@ class EventLoop {
 
   EventLoop(const Clock& clock, Descriptor epoll, Descriptor wake);
   Status Control(int operation, int fd, uint32_t events);
-  int WaitMs(MonoTime deadline) NEPHILA_EXCLUDES(mutex_);
+  int WaitMs(MonoTime deadline, MonoTime nap_until) NEPHILA_EXCLUDES(mutex_);
   size_t RunReady(size_t count);
   size_t RunPosted() NEPHILA_EXCLUDES(mutex_);
   size_t RunTimers();
@@ -105,7 +110,9 @@ class EventLoop {
 
   Mutex mutex_;
   std::vector<std::function<void()>> posted_ NEPHILA_GUARDED_BY(mutex_);
-  bool asleep_ NEPHILA_GUARDED_BY(mutex_) = false;  // or about to be
+  bool asleep_ NEPHILA_GUARDED_BY(mutex_) = false;   // or about to be
+  bool napping_ NEPHILA_GUARDED_BY(mutex_) = false;  // PostSoon lets it sleep
+  bool urgent_ NEPHILA_GUARDED_BY(mutex_) = false;   // some of `posted_` is
 };
 
 }  // namespace nephila::net

@@ -302,6 +302,37 @@ TEST(EventLoop, PostsOfManyThreadsAllRunOnTheLoopsThread) {
   EXPECT_EQ(ran, kThreads * kPosts);
 }
 
+TEST(EventLoop, ANapLastsWhateverComesSoon) {
+  const RealClock clock;
+  auto loop = EventLoop::Make(clock);
+  ASSERT_TRUE(loop);
+  int ran = 0;
+  // What came before it, and what comes while it lasts.
+  (*loop)->PostSoon([&] { ++ran; });
+  const MonoTime wakes = clock.Now() + std::chrono::milliseconds(30);
+  std::thread other([&] { (*loop)->PostSoon([&] { ++ran; }); });
+  EXPECT_GT((*loop)->RunOnce(MonoTime::max(), wakes), 0U);
+  EXPECT_GE(clock.Now(), wakes);
+  other.join();
+  while (ran < 2) (*loop)->RunOnce(MonoTime::max());
+}
+
+TEST(EventLoop, ANapEndsForWhatCannotWait) {
+  const RealClock clock;
+  auto loop = EventLoop::Make(clock);
+  ASSERT_TRUE(loop);
+  const MonoTime never = clock.Now() + std::chrono::hours(1);
+  int ran = 0;
+  (*loop)->PostSoon([&] { ++ran; });
+  (*loop)->Post([&] { ++ran; });
+  EXPECT_EQ((*loop)->RunOnce(MonoTime::max(), never), 2U);
+  EXPECT_EQ(ran, 2);
+  std::thread other([&] { (*loop)->Post([&] { ++ran; }); });
+  EXPECT_EQ((*loop)->RunOnce(MonoTime::max(), never), 1U);
+  other.join();
+  EXPECT_LT(clock.Now(), never);
+}
+
 TEST(EventLoop, WakeEndsTheWaiting) {
   const RealClock clock;
   auto loop = EventLoop::Make(clock);

@@ -258,13 +258,25 @@ Status RobotsStage::Impl::NoteHost(std::string_view origin_text,
   return {};
 }
 
+RobotsLoad RobotsStage::Impl::load() const {
+  RobotsLoad load;
+  load.checking = InCache() + decided_.size();
+  load.waiting = queues_->Kept(kWaitingQueue);
+  if (!parking_.empty()) load.next_parked = parking_.begin()->first;
+  const drum::DrumStats cache = cache_->stats();
+  load.passes = cache.passes;
+  load.cheap_interval = cache.cheap_interval;
+  return load;
+}
+
 RobotsStats RobotsStage::Impl::stats() const {
   RobotsStats stats;
-  stats.checking = InCache() + decided_.size();
+  const RobotsLoad now = load();
+  stats.checking = now.checking;
   stats.decided = decided_.size();
-  stats.waiting = queues_->Kept(kWaitingQueue);
+  stats.waiting = now.waiting;
   stats.parked = parked_;
-  if (!parking_.empty()) stats.next_parked = parking_.begin()->first;
+  stats.next_parked = now.next_parked;
   stats.queued = requests_->queued();
   stats.requested = requests_->handed_on();
   stats.ended = counts_[kEnded];
@@ -348,6 +360,8 @@ Result<std::string> RobotsStage::BeginCommit() { return impl_->BeginCommit(); }
 Status RobotsStage::FinishCommit() { return impl_->FinishCommit(); }
 
 const StageAccount& RobotsStage::account() const { return impl_->account(); }
+
+RobotsLoad RobotsStage::load() const { return impl_->load(); }
 
 RobotsStats RobotsStage::stats() const { return impl_->stats(); }
 

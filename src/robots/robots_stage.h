@@ -153,6 +153,15 @@ struct RobotsStats {
   disk_queue::QueueSetStats queues;
 };
 
+// What whoever moves URLs asks at every step.
+struct RobotsLoad {
+  uint64_t checking = 0;  // as in RobotsStats
+  uint64_t waiting = 0;
+  std::optional<WallTime> next_parked;
+  uint64_t passes = 0;  // of RobotsCache
+  std::chrono::nanoseconds cheap_interval{0};
+};
+
 class RobotsStage {
  public:
   // No wait of a record is longer; see above.
@@ -219,6 +228,8 @@ class RobotsStage {
   Status FinishCommit();
 
   const StageAccount& account() const;
+  // Cost: constant; that of stats() grows with the queues of parked URLs.
+  RobotsLoad load() const;
   RobotsStats stats() const;
 
  private:

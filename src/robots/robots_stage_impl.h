@@ -64,6 +64,7 @@ class RobotsStage::Impl {
   Result<std::string> BeginCommit();
   Status FinishCommit();
   const StageAccount& account() const { return account_; }
+  RobotsLoad load() const;
   RobotsStats stats() const;
 
  private:
