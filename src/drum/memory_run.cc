@@ -40,6 +40,13 @@ void MemoryRun::Reserve(const MemoryRun& one, const MemoryRun& other) {
   values_.reserve(one.values_.size() + other.values_.size());
 }
 
+void MemoryRun::Shrink() {
+  keys_.shrink_to_fit();
+  ends_.shrink_to_fit();
+  dead_.shrink_to_fit();
+  values_.shrink_to_fit();
+}
+
 std::string_view MemoryRun::value(size_t i) const {
   if (format_.kind == ValueKind::kNone) return {};
   const uint64_t begin = i == 0 ? 0 : ends_[i - 1];
@@ -122,6 +129,7 @@ std::shared_ptr<const MemoryRun> MergeRuns(const MemoryRun& newer,
       take(older, j++);
     }
   }
+  merged->Shrink();
   return merged;
 }
 

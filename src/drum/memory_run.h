@@ -31,6 +31,8 @@ class MemoryRun {
   void Append(const MemoryRun& later);  // all of it, keys above ours
   // For the records of both.
   void Reserve(const MemoryRun& one, const MemoryRun& other);
+  // To what is there.
+  void Shrink();
 
   size_t records() const { return keys_.size(); }
   bool empty() const { return keys_.empty(); }

@@ -104,6 +104,7 @@ struct RobotsFacts {
   std::string origin;     // "http://a.com/"
   bool is_known = false;  // there is a record
   bool requested = false;
+  bool delayed = false;  // its server has no turn for it before `expires`
   bool has_end = false;  // a file came; the next pass brings it
   uint64_t fetches = 0;  // the number of the last
   std::optional<WallTime> asked;

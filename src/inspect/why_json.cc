@@ -79,6 +79,7 @@ Json JsonOf(const RobotsFacts& robots) {
   json["origin"] = robots.origin;
   json["known"] = robots.is_known;
   json["requested"] = robots.requested;
+  json["delayed"] = robots.delayed;
   json["asked"] = TimeOf(robots.asked);
   json["expires"] = TimeOf(robots.expires);
   json["unreachable"] = robots.tries;

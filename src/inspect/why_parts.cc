@@ -20,6 +20,7 @@ std::optional<WallTime> TimeOf(uint64_t milliseconds) {
 void TakeRecord(const robots::RobotsRecord& record, RobotsFacts* facts) {
   facts->is_known = true;
   facts->requested = record.requested;
+  facts->delayed = record.delayed;
   facts->fetches = record.fetch;
   facts->asked = TimeOf(record.asked);
   facts->expires = TimeOf(record.expires);

@@ -191,9 +191,9 @@ std::string DescribeState(const UrlFacts& facts, WallTime now) {
     case UrlState::kRobotsParked:
       return fmt::format("waits{}: {}robots.txt {}", Until(facts.due, now),
                          facts.of_robots.origin,
-                         facts.of_robots.tries > 0
-                             ? "is unreachable"
-                             : "has no turn at its server before");
+                         facts.of_robots.delayed
+                             ? "has no turn at its server before"
+                             : "is unreachable");
     case UrlState::kReady:
       return ReadyWords(facts, now);
     case UrlState::kParked:
@@ -289,18 +289,17 @@ std::string RobotsWords(const RobotsFacts& robots, WallTime now) {
     return text;
   }
   if (!robots.asked) {
-    if (robots.requested) {
-      text += ": is asked for, the first time";
-    } else if (robots.expires && *robots.expires > now) {
-      text += ": its server has no turn for it before " +
-              When(*robots.expires, now);
-    } else {
-      text += ": was never asked for";
-    }
+    text += robots.requested ? ": is asked for, the first time"
+                             : ": was never asked for";
   } else {
     text += fmt::format(": asked {}", FormatUtc(*robots.asked));
-    if (robots.expires) text += ", holds until " + When(*robots.expires, now);
+    if (robots.expires && !robots.delayed) {
+      text += ", holds until " + When(*robots.expires, now);
+    }
     if (robots.requested) text += ", is asked for again";
+  }
+  if (robots.delayed && robots.expires && *robots.expires > now) {
+    text += "; no turn at its server before " + When(*robots.expires, now);
   }
   if (robots.tries > 0) {
     text +=

@@ -2,9 +2,10 @@
 // ask it to do.
 //
 //   In: descriptors to watch, times, functions   Out: calls, in RunOnce alone
-//   Threads: all by one thread, the loop's, but Post and Wake, which any may
-//   call. Cost: a system call per round and per Watch, Change and Forget; no
-//   allocation per event; timers O(log n); 16 bytes per descriptor number.
+//   Threads: all by one thread, the loop's, but Post, PostSoon and Wake, which
+//   any may call. Cost: a system call per round and per Watch, Change and
+//   Forget; no allocation per event; timers O(log n); 16 bytes per descriptor
+//   number.
 //
 // A round is fair: what a callback adds (a post, a timer that is due) runs in
 // the next round, so nothing can keep descriptors from being looked at.

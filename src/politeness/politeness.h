@@ -26,9 +26,7 @@
 //
 // Memory is bounded: hosts and URLs by settings; and what would not be leased
 // within `park_after` is not kept: Add says so at once (kLater), or it comes
-// back by TakeParked, with the time when it is due; a robots.txt, for which
-// URLs of other hosts wait too, after a tenth of that in the line of an
-// address. A host without URLs stays
+// back by TakeParked, with the time when it is due. A host without URLs stays
 // until its wait is over. One that waits longer is parked: its clock alone
 // stays, and a note (TakeNotes) says what the host's record has to say from now
 // on. URLs that were checked before the record said so come without that time;

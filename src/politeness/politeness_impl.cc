@@ -278,7 +278,7 @@ Added Politeness::Impl::Add(const HostFacts& facts, Kind kind,
   MonoTime turn{};
   const uint32_t server = BestServer(hosts_[number], now, turn);
   Added added{AddOutcome::kLater, {}};
-  if (turn > After(now, LongestLine(kind))) {
+  if (turn > After(now, settings.park_after)) {
     added.due = NextAwayAt(servers_[server], turn, now);
   } else {
     added = AddTo(number, kind, std::move(payload));
@@ -286,14 +286,6 @@ Added Politeness::Impl::Add(const HostFacts& facts, Kind kind,
   // Its owner has the clock of a host that came with it.
   if (added.outcome != AddOutcome::kTaken) DropHost(number);
   return added;
-}
-
-Length Politeness::Impl::LongestLine(Kind kind) const {
-  // What waits for a robots.txt is read in order: URLs of all hosts wait for
-  // the slowest. So it does not stand in a line for long.
-  constexpr int kRobotsShare = 10;
-  const bool is_robots = kind == Kind::kRobots || kind == Kind::kFirstRobots;
-  return options_.settings.park_after / (is_robots ? kRobotsShare : 1);
 }
 
 Added Politeness::Impl::AddTo(uint32_t number, Kind kind, std::string payload) {
@@ -395,7 +387,7 @@ Waits Politeness::Impl::Done(uint64_t lease, const Outcome& outcome) {
   if (host.trouble == Trouble() && host.recorded != Trouble()) {
     // It is well, and its record should not say otherwise for long.
     host.recorded = {};
-    Note(host.key, host.ready_at, host.trouble);
+    host.noted = Note(host.key, host.ready_at, host.trouble);
   }
   ScheduleHost(host_number);
   return waits;

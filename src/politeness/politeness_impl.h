@@ -144,8 +144,6 @@ class Politeness::Impl {
   // behind the other, so that they do not come back all at once.
   MonoTime NextAwayAt(Server& server, MonoTime turn, MonoTime now) const;
   // Whether its domain lets it: else it waits for its turn, or is sent away.
-  // Longer than this nobody waits for a turn at an address.
-  Length LongestLine(Kind kind) const;
   bool HasDomainTurn(uint32_t host, MonoTime now);
   void EnterLine(uint32_t host, MonoTime now);
   bool HeadIsDue(uint32_t server, MonoTime now);

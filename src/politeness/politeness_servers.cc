@@ -140,9 +140,7 @@ void Politeness::Impl::EnterLine(uint32_t number, MonoTime now) {
   MonoTime turn{};
   const uint32_t best = BestServer(hosts_[number], now, turn);
   Server& server = servers_[best];
-  const Fifo& urgent = hosts_[number].urgent;
-  const Kind first = urgent.empty() ? Kind::kPage : urgent.front().kind;
-  if (turn > After(now, LongestLine(first))) {
+  if (turn > After(now, options_.settings.park_after)) {
     SendAway(number, NextAwayAt(server, turn, now));
     Leave(number);
     return;

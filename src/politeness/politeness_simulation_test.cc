@@ -209,12 +209,7 @@ class Simulation {
         held_.emplace(url.url, url);
         return true;
       case AddOutcome::kLater:
-        EXPECT_GT(added.due,
-                  clock_.Now() + settings_.park_after /
-                                     (url.kind == Kind::kRobots ||
-                                              url.kind == Kind::kFirstRobots
-                                          ? 10
-                                          : 1));
+        EXPECT_GT(added.due, clock_.Now() + settings_.park_after);
         later_.emplace(added.due, url);
         return true;
       case AddOutcome::kFull:

@@ -470,25 +470,6 @@ TEST_F(PolitenessTest, ALineMovesAsSlowlyAsItsAddress) {
   EXPECT_EQ(politeness_->stats().waiting, 6U);
 }
 
-TEST_F(PolitenessTest, ARobotsTxtStandsInNoLongLine) {
-  Add(TestHost(1000, {9}));
-  const Lease slow = TakeOne();
-  clock_.Advance(seconds(10));
-  Finish(slow);
-  for (uint64_t i = 1; i <= 10; ++i) {
-    Add(TestHost(i, {9}), "robots.txt", Kind::kFirstRobots);
-  }
-  Take(0);
-  // Those that have their turn within 30 s, a tenth of five minutes.
-  EXPECT_EQ(politeness_->stats().waiting, 3U);
-  for (uint64_t i = 11; i <= 20; ++i) Add(TestHost(i, {9}));
-  Take(0);
-  EXPECT_EQ(politeness_->stats().waiting, 13U);
-  // One that is there before pages is no reason to wait for longer.
-  EXPECT_EQ(Add(TestHost(30, {9}), "robots.txt", Kind::kRobots).outcome,
-            AddOutcome::kLater);
-}
-
 TEST_F(PolitenessTest, ALineMovesAsSlowlyAsWhatIsWaitedFor) {
   // Nothing is known of the address but that it takes 100 s by now.
   Add(TestHost(1000, {9}));

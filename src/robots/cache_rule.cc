@@ -128,6 +128,7 @@ void Forget(RobotsRecord& record) {
   record.rules = {};
   record.place = {};
   record.expires = 0;
+  record.delayed = false;
 }
 
 // By rules in the record; nothing if they are damaged.
@@ -148,6 +149,7 @@ UrlState StateOf(RobotsRecord& record, const Pass& pass,
   if (IsExpired(record, pass)) {
     return record.fetch == 0 ? UrlState::kUnknown : UrlState::kExpired;
   }
+  if (record.delayed) return UrlState::kDelayed;
   if (record.kind == RulesKind::kNone) return UrlState::kUnreachable;
   if (record.kind == RulesKind::kLog) return UrlState::kInLog;
   const auto allowed = IsAllowed(record.rules, path);
@@ -222,11 +224,10 @@ class CacheRule final : public drum::MergeRule {
     const uint64_t until = reader.Next();
     if (!reader.GoodAtEnd() || !record.requested) return;
     record.requested = false;
-    if (IsExpired(record, pass)) {
-      Forget(record);
-      record.expires = until;
-    }
     record.refresh = until;
+    if (!IsExpired(record, pass)) return;
+    record.delayed = true;
+    record.expires = until;
   }
 
   static void Note(std::string_view value, RobotsRecord& record) {
@@ -354,6 +355,7 @@ RobotsRecord ApplyEnd(const RobotsRecord& record, const EndChange& end) {
   RobotsRecord after = record;
   SetRules(policy.verdict, end, after);
   after.requested = false;
+  after.delayed = false;
   after.fetch = end.fetch;
   after.asked = end.when;
   after.host.not_before = std::max(after.host.not_before, end.not_before);

@@ -69,12 +69,13 @@ std::string PassTime(WallTime now, uint64_t longest_wait_ms);
 enum class UrlState : uint8_t {
   kUnknown = 0,      // waits for a fetch
   kExpired = 1,      // likewise
-  kUnreachable = 2,  // waits until `until`; or delayed, with no tries
+  kUnreachable = 2,  // waits until `until`
   kAllowed = 3,
   kDenied = 4,
-  kInLog = 5,  // to be matched with the rules at `place`
+  kInLog = 5,    // to be matched with the rules at `place`
+  kDelayed = 6,  // waits until `until`
 };
-inline constexpr uint8_t kUrlStates = 6;
+inline constexpr uint8_t kUrlStates = 7;
 
 struct UrlAnswer {
   UrlState state = UrlState::kUnknown;

@@ -105,10 +105,9 @@ TEST_F(CacheRuleTest, AFetchThatIsDelayedIsAskedForAgainAtItsTime) {
   for (const uint64_t length : {uint64_t{0}, kHour - 1}) {
     now_ = kNow + length;
     const UrlAnswer answer = Ask("/");
-    EXPECT_EQ(answer.state, UrlState::kUnreachable);
+    EXPECT_EQ(answer.state, UrlState::kDelayed);
     EXPECT_EQ(answer.until, kNow + kHour);
     EXPECT_FALSE(answer.ask);
-    EXPECT_EQ(answer.tries, 0U);
   }
   now_ = kNow + kHour;
   const UrlAnswer answer = Ask("/");
@@ -132,11 +131,18 @@ TEST_F(CacheRuleTest, RulesThatHoldDoSoWhileTheirRefreshIsDelayed) {
   EXPECT_EQ(answer.state, UrlState::kExpired);
   EXPECT_TRUE(answer.ask);
   Delay(now_ + kHour);
-  EXPECT_EQ(Ask("/").state, UrlState::kUnreachable) << "old rules do not hold";
+  EXPECT_EQ(Ask("/").state, UrlState::kDelayed) << "old rules do not hold";
   EXPECT_FALSE(Ask("/").ask);
   // What was delayed before, and what nobody asked for.
   Delay(now_ + kDay);
   EXPECT_EQ(Ask("/").until, now_ + kHour);
+  // A server that fails then leaves the copy that there was.
+  now_ += kHour;
+  EXPECT_TRUE(Ask("/").ask);
+  End(503);
+  EXPECT_EQ(Ask("/private/").state, UrlState::kDenied);
+  EXPECT_EQ(Ask("/").state, UrlState::kAllowed);
+  EXPECT_FALSE(Record().delayed);
 }
 
 TEST_F(CacheRuleTest, WaitsWithoutReachDoubleUpToABound) {

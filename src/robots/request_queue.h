@@ -73,6 +73,8 @@ class RequestQueue {
   // The requests before have ended; where the next is appended.
   uint64_t mark() const { return mark_; }
   uint64_t tail() const { return queues_.NextAppend(queue_); }
+  // Those before were read: they have ended, or are in memory.
+  uint64_t read() const { return queues_.NextRead(queue_); }
   // Every request that has not ended is in memory, and whether one is of `key`.
   bool AllAreRead() const { return queues_.Unread(queue_) == 0; }
   bool IsOpen(uint64_t key) const { return open_.contains(key); }

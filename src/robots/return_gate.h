@@ -7,9 +7,11 @@
 //   Threads: one. Cost: constant; 16 KiB at most.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <iterator>
 
 #include "base/bytes.h"
 
@@ -37,6 +39,14 @@ class ReturnGate {
       places_.pop_front();
     }
     return open_;
+  }
+
+  // URLs before the result wait for requests before `requests` at most.
+  uint64_t UrlsBefore(uint64_t requests) const {
+    const auto behind = std::upper_bound(
+        places_.begin(), places_.end(), requests,
+        [](uint64_t most, const Place& p) { return most < p.requests; });
+    return behind == places_.begin() ? open_ : std::prev(behind)->urls;
   }
 
   void Write(ByteWriter& writer) const {

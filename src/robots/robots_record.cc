@@ -10,7 +10,9 @@ using std::chrono::milliseconds;
 
 constexpr uint8_t kRequestedFlag = 1;
 constexpr uint8_t kKindShift = 1;
-constexpr uint8_t kKnownFlags = 7;
+constexpr uint8_t kKindMask = 3;
+constexpr uint8_t kDelayedFlag = 8;
+constexpr uint8_t kKnownFlags = 15;
 
 // Year 2262, the end of WallTime.
 constexpr uint64_t kMostMilliseconds = 9'223'372'036'854;
@@ -60,6 +62,7 @@ void AppendRobotsRecord(const RobotsRecord& record, std::string& out) {
   writer.U8(kRobotsRecordVersion);
   const auto kind = static_cast<uint8_t>(record.kind);
   writer.U8(static_cast<uint8_t>((record.requested ? kRequestedFlag : 0) |
+                                 (record.delayed ? kDelayedFlag : 0) |
                                  kind << kKindShift));
   writer.Varint(record.fetch);
   WriteTime(record.asked, writer);
@@ -80,13 +83,15 @@ std::optional<RobotsRecord> ReadRobotsRecord(std::string_view bytes) {
   const auto version = reader.U8();
   const auto flags = reader.U8();
   if (!version.has_value() || *version != kRobotsRecordVersion ||
-      !flags.has_value() || *flags > kKnownFlags ||
-      *flags >> kKindShift > static_cast<uint8_t>(RulesKind::kLog)) {
+      !flags.has_value() || *flags > kKnownFlags) {
     return std::nullopt;
   }
+  const auto kind = static_cast<uint8_t>(*flags >> kKindShift & kKindMask);
+  if (kind > static_cast<uint8_t>(RulesKind::kLog)) return std::nullopt;
   RobotsRecord record;
   record.requested = (*flags & kRequestedFlag) != 0;
-  record.kind = static_cast<RulesKind>(*flags >> kKindShift);
+  record.delayed = (*flags & kDelayedFlag) != 0;
+  record.kind = static_cast<RulesKind>(kind);
   if (!ReadNumber(reader, UINT64_MAX, record.fetch) ||
       !ReadTime(reader, record.asked) || !ReadTime(reader, record.refresh) ||
       !ReadTime(reader, record.expires) ||

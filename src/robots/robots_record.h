@@ -51,6 +51,9 @@ struct HostNote {
 struct RobotsRecord {
   // RobotsRequested: robots.txt is asked for and that fetch has not ended.
   bool requested = false;
+  // It was to be asked for, and its server has no turn before `expires`. Rules
+  // are a copy that does not hold.
+  bool delayed = false;
   // Of the last fetch that ended; 0: none did.
   uint64_t fetch = 0;
   uint64_t asked = 0;    // when it ended

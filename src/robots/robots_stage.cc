@@ -116,7 +116,7 @@ Status RobotsStage::Impl::OpenStores(const std::string& dir,
   if (!ReadState(reader)) return item::DamagedCommit(kStage);
   FindParked();
   // Whether one has ended before an earlier one is worth a look.
-  ended_early_ = true;
+  ended_early_ = queues_->Kept(kWaitingQueue);
   return {};
 }
 
@@ -235,7 +235,7 @@ Status RobotsStage::Impl::DelayRequest(std::string_view origin_text,
 
 void RobotsStage::Impl::EndRequest(uint64_t key, uint64_t fetch) {
   requests_->Ended(key, fetch);
-  ended_early_ = requests_->mark() < requests_->tail();
+  ended_early_ = requests_->mark() < requests_->tail() ? ended_early_ + 1 : 0;
 }
 
 Status RobotsStage::Impl::NoteHost(std::string_view origin_text,

@@ -19,8 +19,10 @@ using item::Admission;
 
 // Read from a queue at once.
 constexpr size_t kReadAtOnce = 256;
-// So few URLs in Q_R can be looked at for each fetch that ends.
+// So few URLs in Q_R can be looked at for each fetch that ends, when there is
+// nothing else to do; of more, so many for each that ended.
 constexpr uint64_t kFewWaiting = 1024;
+constexpr uint64_t kLookedAtForAnEnd = 4;
 
 Unexpected<Error> Invalid(std::string message) {
   return Unexpected(Error{ErrorCode::kInvalidArgument, std::move(message)});
@@ -173,7 +175,10 @@ Result<bool> RobotsStage::Impl::Park(const UrlAnswer& answer,
                                      const WaitingUrl& url) {
   const auto most =
       static_cast<uint64_t>(options_.settings.unreachable_attempts);
-  if (most > 0 && answer.tries >= most) return Drop(DropReason::kUnreachable);
+  if (answer.state == UrlState::kUnreachable && most > 0 &&
+      answer.tries >= most) {
+    return Drop(DropReason::kUnreachable);
+  }
   const uint64_t queue =
       ParkingQueue(TimeOf(answer.until), context_.clock.WallNow());
   NEPHILA_TRY(
@@ -211,6 +216,7 @@ Result<bool> RobotsStage::Impl::Decide(Decided& decided,
     case UrlState::kUnknown:
       return WaitForFetch(url);
     case UrlState::kUnreachable:
+    case UrlState::kDelayed:
       return Park(answer, url);
     case UrlState::kAllowed:
       return HandOn(answer, url, sink);
@@ -307,8 +313,8 @@ std::optional<uint64_t> RobotsStage::Impl::DueParking() const {
 Result<size_t> RobotsStage::Impl::ReadReturning(size_t max_urls) {
   uint64_t queue = kWaitingQueue;
   uint64_t wanted = std::min<uint64_t>(max_urls, kReadAtOnce);
-  if (const uint64_t readable = Readable(); readable > 0) {
-    wanted = std::min(wanted, readable);
+  if (Readable() > 0 || LookEarly(false)) {
+    wanted = std::min(wanted, Readable());
   } else if (const auto due = DueParking()) {
     queue = *due;
   } else {
@@ -411,14 +417,20 @@ Result<size_t> RobotsStage::Impl::TakeRequests(const RequestSink& sink,
       max);
 }
 
-bool RobotsStage::Impl::LookEarly() {
-  if (!ended_early_ || !requests_->AllAreRead() ||
-      queues_->Unread(kWaitingQueue) == 0 ||
-      queues_->Kept(kWaitingQueue) > kFewWaiting) {
-    return false;
-  }
-  ended_early_ = false;
-  look_until_ = queues_->NextAppend(kWaitingQueue);
+bool RobotsStage::Impl::LookEarly(bool is_dry) {
+  if (ended_early_ == 0) return false;
+  // Of the URLs before, every request is over or known to be open.
+  const uint64_t until = requests_->AllAreRead()
+                             ? queues_->NextAppend(kWaitingQueue)
+                             : gate_.UrlsBefore(requests_->read());
+  const uint64_t next = queues_->NextRead(kWaitingQueue);
+  if (until <= next) return false;
+  const uint64_t urls = until - next;
+  const bool is_worth_it =
+      urls <= kFewWaiting ? is_dry : urls <= ended_early_ * kLookedAtForAnEnd;
+  if (!is_worth_it) return false;
+  ended_early_ = 0;
+  look_until_ = until;
   return true;
 }
 
@@ -433,7 +445,7 @@ Result<bool> RobotsStage::Impl::RunDryForNotes() {
 Result<bool> RobotsStage::Impl::RunDry() {
   if (!decided_.empty() || !returning_.empty() ||
       queues_->Kept(kChangesQueue) > 0 || Readable() > 0 ||
-      DueParking().has_value() || LookEarly()) {
+      DueParking().has_value() || LookEarly(true)) {
     return true;
   }
   // A pass over updates alone would bring nothing.

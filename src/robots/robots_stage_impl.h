@@ -142,10 +142,11 @@ class RobotsStage::Impl {
   Status LetGo(const Returning& returning);
   uint64_t Readable();
   std::optional<uint64_t> DueParking() const;
-  // A fetch is over while an earlier one is not: where few URLs wait, those of
-  // the first need not wait for the second.
+  // Fetches are over while an earlier one is not: their URLs need not wait for
+  // that, if to look for them costs little for each. `is_dry`: there is nothing
+  // else to do.
+  bool LookEarly(bool is_dry);
   void EndRequest(uint64_t key, uint64_t fetch);
-  bool LookEarly();
 
   const drum::DrumContext context_;
   const RobotsStageOptions options_;
@@ -161,7 +162,7 @@ class RobotsStage::Impl {
   std::deque<Returning> changing_;
   std::set<std::pair<WallTime, uint64_t>> parking_;  // due time and queue
   uint64_t parked_ = 0;                              // URLs in them
-  bool ended_early_ = false;                         // since the last look
+  uint64_t ended_early_ = 0;                         // since the last look
   uint64_t look_until_ = 0;                          // in Q_R
   std::array<uint64_t, kCounts> counts_{};
 

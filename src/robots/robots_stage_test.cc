@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <string>
 #include <vector>
@@ -100,6 +101,62 @@ TEST_F(RobotsStageTest, ARequestThatIsDelayedHoldsUpNobodyElse) {
   Good(4);
   EXPECT_EQ(Run(), (Numbers{1, 3}));
   EXPECT_TRUE(stage_->IsEmpty());
+}
+
+// It was not asked: that is not an attempt without reach.
+TEST_F(RobotsStageTest, AUrlWhoseRequestIsDelayedIsNotDropped) {
+  options_.settings.unreachable_attempts = 2;
+  Make(options_);
+  AddUrl(4, 1);
+  Run();
+  ExpectRequest(4);
+  Fail(4);
+  Run();
+  clock_.Advance(hours(1));
+  Run();
+  ExpectRequest(4);
+  Fail(4);
+  Run();
+  EXPECT_EQ(Dropped(DropReason::kUnreachable), 1U);
+  clock_.Advance(hours(24));
+  AddUrl(4, 2);
+  Run();
+  ExpectRequest(4);
+  ASSERT_TRUE(
+      stage_->DelayRequest(OriginText(4), clock_.WallNow() + minutes(10)));
+  EXPECT_EQ(Run(), Numbers());
+  EXPECT_EQ(stage_->stats().parked, 1U);
+  clock_.Advance(minutes(11));
+  Run();
+  ExpectRequest(4);
+  Good(4);
+  EXPECT_EQ(Run(), Numbers{2});
+}
+
+// Thousands of URLs do not wait for one fetch that takes its time.
+TEST_F(RobotsStageTest, ASlowFetchHoldsUpFewOthers) {
+  constexpr uint64_t kOrigins = 3000;
+  for (uint64_t i = 0; i < kOrigins; ++i) AddUrl(i, i);
+  Run();
+  ASSERT_EQ(TakeAll(*stage_).size(), kOrigins);
+  // All but the first.
+  Numbers out;
+  for (uint64_t i = 1; i < kOrigins; ++i) {
+    Good(i);
+    if (i % 500 != 0) continue;
+    const Numbers some = Run();
+    out.insert(out.end(), some.begin(), some.end());
+  }
+  const Numbers rest = Run();
+  out.insert(out.end(), rest.begin(), rest.end());
+  std::sort(out.begin(), out.end());
+  ASSERT_EQ(out.size(), kOrigins - 1);
+  EXPECT_EQ(out.front(), 1U);
+  const RobotsStats stats = stage_->stats();
+  EXPECT_EQ(stats.waiting, 1U);
+  EXPECT_EQ(stats.most_cycles, 1U) << "to be looked at early is no cycle";
+  Good(0);
+  EXPECT_EQ(Run(), Numbers{0});
 }
 
 TEST_F(RobotsStageTest, OnlyARequestThatIsOpenCanBeDelayed) {

@@ -181,7 +181,7 @@ Status RobotsView::ForEach(const Sink& sink) const {
   url = {};
   return drum::ScanWaiting(*fs_, dir_ + "/cache", cache_generation_,
                            [&](std::string_view aux) -> Result<bool> {
-                             // Ends of fetches and notes have none.
+                             // Ends of fetches, delays and notes have none.
                              if (aux.empty()) return true;
                              return Give(aux, &url, sink);
                            });
