@@ -11,8 +11,9 @@
 namespace nephila::crawl {
 namespace {
 
-// Requests of robots.txt that are out at once.
-constexpr int64_t kMostRobotsOut = 50'000;
+// Requests of robots.txt from the first that is not over to the last that is
+// out: those at servers with long lines take minutes, and others go on.
+constexpr int64_t kMostRobotsOut = 200'000;
 
 Result<std::string_view> Part(const ManifestParts& manifest,
                               std::string_view name) {
@@ -100,7 +101,7 @@ Status Frontier::MakeStages(const ManifestParts* manifest) {
   robots.memory_bytes = plan.robots;
   robots.disk_bytes = plan.robots_disk;
   robots.max_requests = static_cast<uint64_t>(std::clamp<int64_t>(
-      parts_.settings.politeness.max_urls / 4, 16, kMostRobotsOut));
+      parts_.settings.politeness.max_urls / 2, 16, kMostRobotsOut));
   const std::string robots_dir = parts_.folder + "/robots";
   disk_queue::QueueSetOptions queues;
   queues.memory_bytes = plan.ready;
