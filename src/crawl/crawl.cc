@@ -95,7 +95,7 @@ Status Crawl::OpenStages(const job::Manifest* manifest, uint64_t from) {
           frontier_->Take(std::move(visit));
         }
       },
-      true);
+      Mail::kCanWait);
   parked_ = std::make_unique<Mailbox<ParkedVisit>>(
       *loop_, [this](std::vector<ParkedVisit>& parked) {
         for (ParkedVisit& one : parked) {

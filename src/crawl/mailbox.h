@@ -8,6 +8,7 @@
 // one wake-up a batch; none while the loop naps, for mail that can wait.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <utility>
 #include <vector>
@@ -17,14 +18,17 @@
 
 namespace nephila::crawl {
 
+// Whether the loop is woken for it even from a nap (EventLoop::PostSoon).
+enum class Mail : uint8_t { kUrgent, kCanWait };
+
 template <typename T>
 class Mailbox {
  public:
   // The loop outlives it, and runs no round after it is gone.
   // The handler may take what it gets.
   Mailbox(net::EventLoop& loop, std::function<void(std::vector<T>&)> handler,
-          bool can_wait = false)
-      : loop_(loop), handler_(std::move(handler)), can_wait_(can_wait) {}
+          Mail kind = Mail::kUrgent)
+      : loop_(loop), handler_(std::move(handler)), kind_(kind) {}
   Mailbox(const Mailbox&) = delete;
   Mailbox& operator=(const Mailbox&) = delete;
 
@@ -34,7 +38,7 @@ class Mailbox {
       items_.push_back(std::move(item));
       if (items_.size() > 1) return;  // the loop knows
     }
-    if (can_wait_) {
+    if (kind_ == Mail::kCanWait) {
       loop_.PostSoon([this] { Deliver(); });
     } else {
       loop_.Post([this] { Deliver(); });
@@ -53,7 +57,7 @@ class Mailbox {
 
   net::EventLoop& loop_;
   const std::function<void(std::vector<T>&)> handler_;
-  const bool can_wait_;
+  const Mail kind_;
   Mutex mutex_;
   std::vector<T> items_ NEPHILA_GUARDED_BY(mutex_);
 };
