@@ -171,12 +171,15 @@ Result<bool> RobotsStage::Impl::WaitForFetch(const WaitingUrl& url) {
   return true;
 }
 
-Result<bool> RobotsStage::Impl::Park(const UrlAnswer& answer,
-                                     const WaitingUrl& url) {
+bool RobotsStage::Impl::IsTriedTooOften(const UrlAnswer& answer) const {
   const auto most =
       static_cast<uint64_t>(options_.settings.unreachable_attempts);
-  if (answer.state == UrlState::kUnreachable && most > 0 &&
-      answer.tries >= most) {
+  return most > 0 && answer.tries >= most;
+}
+
+Result<bool> RobotsStage::Impl::Park(const UrlAnswer& answer,
+                                     const WaitingUrl& url) {
+  if (answer.state == UrlState::kUnreachable && IsTriedTooOften(answer)) {
     return Drop(DropReason::kUnreachable);
   }
   const uint64_t queue =
@@ -205,6 +208,11 @@ Result<bool> RobotsStage::Impl::Decide(Decided& decided,
   }
   switch (answer.state) {
     case UrlState::kExpired: {
+      // Where passes take longer than the wait for a retry, nobody sees a
+      // record that says unreachable.
+      if (url.cycles > 0 && IsTriedTooOften(answer)) {
+        return Drop(DropReason::kUnreachable);
+      }
       WaitingUrl again = url;
       // What it waited for brought nothing and is to be tried again: as if it
       // had been parked until now.

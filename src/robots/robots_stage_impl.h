@@ -122,6 +122,7 @@ class RobotsStage::Impl {
   Result<bool> Match(const UrlAnswer& answer, const WaitingUrl& url,
                      const ReadySink& sink);
   Result<bool> WaitForFetch(const WaitingUrl& url);
+  bool IsTriedTooOften(const UrlAnswer& answer) const;
   Result<bool> Park(const UrlAnswer& answer, const WaitingUrl& url);
   bool Drop(DropReason reason);
   Status Ask(const UrlAnswer& answer, const WaitingUrl& url);

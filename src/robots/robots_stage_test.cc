@@ -103,6 +103,23 @@ TEST_F(RobotsStageTest, ARequestThatIsDelayedHoldsUpNobodyElse) {
   EXPECT_TRUE(stage_->IsEmpty());
 }
 
+TEST_F(RobotsStageTest, UrlsAreDroppedThoughTheRetryIsDueBeforeTheyAreSeen) {
+  options_.settings.unreachable_attempts = 3;
+  Make(options_);
+  AddUrl(4, 1);
+  Run();
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    EXPECT_EQ(stage_->stats().waiting, 1U);
+    ExpectRequest(4);
+    Fail(4);
+    // A pass that comes later than the time of the next attempt.
+    clock_.Advance(hours(24));
+    Run();
+  }
+  EXPECT_EQ(Dropped(DropReason::kUnreachable), 1U);
+  EXPECT_TRUE(stage_->IsEmpty());
+}
+
 // It was not asked: that is not an attempt without reach.
 TEST_F(RobotsStageTest, AUrlWhoseRequestIsDelayedIsNotDropped) {
   options_.settings.unreachable_attempts = 2;
