@@ -196,9 +196,11 @@ Status Crawl::ClearStages() {
         job::kRobotsDir, job::kReadyDir}) {
     const std::string path = parts_.folder.Path(stage);
     if (stage == job::kCapsDir) {
-      // Only a crawl with caps has one.
+      // Only a crawl with caps has one. It is made anew itself: if the sync of
+      // its name failed, no later one would make it durable.
       NEPHILA_TRY(const bool exists, parts_.fs.Exists(path));
-      if (!exists) continue;
+      if (exists) NEPHILA_RETURN_IF_ERROR(RemoveAll(parts_.fs, path));
+      continue;
     }
     NEPHILA_TRY(const auto entries, parts_.fs.List(path));
     for (const DirEntry& entry : entries) {

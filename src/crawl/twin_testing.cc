@@ -329,21 +329,34 @@ void Twin::ExpectPolite() const {
 }
 
 // How often a robots.txt is asked for that fails depends on when the URLs come
-// that it is for, and a page that never answers is given up sooner if its host
-// is dead; all else is asked for as often as by any crawl.
+// that it is for, one that was asked for yesterday is asked for again, and a
+// page that never answers is given up sooner if its host is dead; all else is
+// asked for as often as by any crawl.
 size_t Twin::CountedRequests() const {
-  const std::vector<std::string> asked = web_.Asked();
-  return static_cast<size_t>(
-      std::count_if(asked.begin(), asked.end(), [this](const auto& url) {
-        const auto found = plan_.answers.find(url);
-        if (found == plan_.answers.end()) return true;
-        const std::vector<FakeAnswer>& answers = found->second;
-        if (answers.back().outcome != item::FetchOutcome::kResponse) {
-          return false;
-        }
-        return url.find("/robots.txt") == std::string::npos ||
-               (answers.size() == 1 && answers[0].status < 500);
-      }));
+  const auto yesterday = plan_.settings.robots.max_age / 8 * 7;
+  std::map<std::string, MonoTime> last;
+  size_t counted = 0;
+  for (const FakeContact& contact : web_.log()) {
+    const std::string& url = contact.url;
+    const bool is_robots = url.find("/robots.txt") != std::string::npos;
+    const bool is_of_robots =
+        is_robots || url.find("/rules-of-") != std::string::npos;
+    const auto [before, is_first] = last.emplace(url, contact.begin);
+    const auto since =
+        contact.begin - std::exchange(before->second, contact.begin);
+    if (is_of_robots && !is_first && since >= yesterday) continue;
+    const auto found = plan_.answers.find(url);
+    if (found != plan_.answers.end()) {
+      const std::vector<FakeAnswer>& answers = found->second;
+      const bool ever_answers =
+          answers.back().outcome == item::FetchOutcome::kResponse;
+      if (!ever_answers) continue;
+      const bool is_sound = answers.size() == 1 && answers[0].status < 500;
+      if (is_robots && !is_sound) continue;
+    }
+    ++counted;
+  }
+  return counted;
 }
 
 // Requests and crashes in their order, for people.
