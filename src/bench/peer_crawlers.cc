@@ -94,7 +94,7 @@ Words Scrapy(const CrawlTask& task) {
                       << "\n    def start_requests(self):\n"
                          "        yield scrapy.Request(\""
                       << task.url << "\")\n";
-  return {"python3", "-m", "scrapy", "runspider", path};
+  return {"/usr/bin/python3", "-m", "scrapy", "runspider", path};
 }
 
 }  // namespace
