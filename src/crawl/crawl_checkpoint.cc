@@ -180,8 +180,11 @@ Status Crawl::EndCheckpoint() {
   }
   NEPHILA_RETURN_IF_ERROR(journal_->Sync());
   NEPHILA_RETURN_IF_ERROR(history_->Sync());
-  NEPHILA_RETURN_IF_ERROR(frontier_->FinishCheckpoint());
-  NEPHILA_RETURN_IF_ERROR(manifests_->Write(checkpoint_->manifest));
+  // It is there if what comes behind it found no room the last time.
+  if (manifests_->newest_number() < checkpoint_->manifest.number) {
+    NEPHILA_RETURN_IF_ERROR(frontier_->FinishCheckpoint());
+    NEPHILA_RETURN_IF_ERROR(manifests_->Write(checkpoint_->manifest));
+  }
   NEPHILA_RETURN_IF_ERROR(quarantine_->Save());
   // What the manifest before this one covers nobody asks for again.
   NEPHILA_RETURN_IF_ERROR(journal_->Covered(manifest_entry_));

@@ -239,6 +239,7 @@ TEST(TwinFaultsTest, WhatOnceWentWrongDoesNot) {
            7102, 16237,   // the sync of the folder of caps failed
            10510, 12144,  // passes that take longer than a retry's wait
            21895,         // rules that are two days old
+           81256,         // no room behind a manifest
        }) {
     SCOPED_TRACE(testing::Message() << "NEPHILA_TWIN_SEED=" << seed);
     FaultyRun(seed).Run();
