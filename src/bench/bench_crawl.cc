@@ -1,19 +1,15 @@
 #include "bench/bench_crawl.h"
 
 #include <fmt/core.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
-#include <climits>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <ostream>
 
-#include "base/file.h"
 #include "bench/child_process.h"
+#include "bench/crawler_process.h"
 #include "bench/nginx_site.h"
 #include "bench/peer_crawlers.h"
 #include "cli/temporary_folder.h"
@@ -33,20 +29,6 @@ struct Row {
     return static_cast<double>(pages) / use.cpu_seconds;
   }
 };
-
-// The program beside this one.
-Result<std::string> Nephila() {
-  std::array<char, PATH_MAX> self{};
-  const ssize_t length = readlink("/proc/self/exe", self.data(), self.size());
-  if (length < 0) return Unexpected(Error::FromErrno("/proc/self/exe", errno));
-  const std::string folder(
-      ParentDir(std::string_view(self.data(), static_cast<size_t>(length))));
-  for (const char* const place : {"/nephila", "/../cli/nephila"}) {
-    if (access((folder + place).c_str(), X_OK) == 0) return folder + place;
-  }
-  return Unexpected(
-      Error{ErrorCode::kNotFound, "there is no nephila beside " + folder});
-}
 
 Result<std::string> SubFolder(const std::string& folder,
                               const std::string& name) {
@@ -164,7 +146,7 @@ Status RunSite(const BenchCrawlOptions& options, const std::string& nephila,
 }  // namespace
 
 Status RunBenchCrawl(const BenchCrawlOptions& options, std::ostream& out) {
-  NEPHILA_TRY(const std::string nephila, Nephila());
+  NEPHILA_TRY(const std::string nephila, NephilaBeside());
   // The crawlers run in it, so its name is to hold anywhere.
   std::error_code error;
   const std::string where =

@@ -1,18 +1,15 @@
 #include "bench/bench_frontier.h"
 
-#include <fcntl.h>
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
 #include <deque>
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <string_view>
-#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -26,7 +23,6 @@
 #include "config/settings.h"
 #include "crawl/frontier.h"
 #include "crawl/memory_plan.h"
-#include "net/descriptor.h"
 #include "robots/rules.h"
 #include "url/public_suffix.h"
 
@@ -65,34 +61,11 @@ struct Mark {
   uint64_t disk = 0;
 };
 
-uint64_t FolderBytes(const std::string& folder) {
-  uint64_t bytes = 0;
-  std::error_code error;
-  // Files come and go meanwhile.
-  for (std::filesystem::recursive_directory_iterator it(folder, error), end;
-       !error && it != end; it.increment(error)) {
-    std::error_code gone;
-    const uint64_t size = it->is_regular_file(gone) ? it->file_size(gone) : 0;
-    if (!gone) bytes += size;
-  }
-  return bytes;
-}
-
 // How long a restart takes.
 struct Reopened {
   double open_s = 0;
   double first_visit_s = 0;  // with that
 };
-
-// Out of the page cache.
-void ForgetFiles(const std::string& folder) {
-  std::error_code error;
-  for (std::filesystem::recursive_directory_iterator it(folder, error), end;
-       !error && it != end; it.increment(error)) {
-    const net::Descriptor file(open(it->path().c_str(), O_RDONLY | O_CLOEXEC));
-    if (file.get() >= 0) posix_fadvise(file.get(), 0, 0, POSIX_FADV_DONTNEED);
-  }
-}
 
 config::Settings SettingsFor(const BenchFrontierOptions& options) {
   config::Settings settings;

@@ -17,6 +17,7 @@
 #include "bench/bench_links.h"
 #include "bench/bench_politeness.h"
 #include "bench/bench_queue.h"
+#include "bench/bench_recovery.h"
 #include "bench/bench_robots.h"
 #include "bench/bench_sim.h"
 #include "bench/bench_spam.h"
@@ -50,6 +51,7 @@ class NephilaBench : public cli::Program {
     AddSim();
     AddDns();
     AddCrawl();
+    AddRecovery();
   }
 
  private:
@@ -472,6 +474,44 @@ class NephilaBench : public cli::Program {
     sub->add_flag("--json", options.json, "A line of JSON for each result");
   }
 
+  void AddRecovery() {
+    CLI::App* sub =
+        AddVerb("recovery", "A large job is killed and started again",
+                [this](const cli::Setup&) -> Status {
+                  BenchRecoveryOptions& options = bench_recovery_options_;
+                  NEPHILA_TRY(options.known, ParseCount(known_));
+                  options.run = std::chrono::seconds(recovery_run_s_);
+                  return RunBenchRecovery(options, std::cout);
+                });
+    BenchRecoveryOptions& options = bench_recovery_options_;
+    sub->add_option("--known", known_, "URLs that the job knows: 1M")
+        ->capture_default_str();
+    sub->add_option("--addresses", options.addresses, "That its hosts are on")
+        ->capture_default_str();
+    sub->add_option("--run", recovery_run_s_,
+                    "From a process's first request until it is killed")
+        ->type_name("SECONDS")
+        ->check(CLI::Range(1, 86'400))
+        ->capture_default_str();
+    sub->add_option("--kills", options.kills, "How many processes")
+        ->check(CLI::Range(1, 1000))
+        ->capture_default_str();
+    sub->add_option("--memory", options.memory, "crawl.memory")
+        ->type_name("SIZE")
+        ->capture_default_str();
+    sub->add_option("--disk", options.disk, "crawl.disk")
+        ->type_name("SIZE")
+        ->capture_default_str();
+    sub->add_option("--with", options.settings,
+                    "A setting of the crawl; may be repeated")
+        ->type_name("KEY=VALUE")
+        ->allow_extra_args(false);
+    sub->add_option("--dir", options.directory,
+                    "Where to work, in a folder that is removed at the end")
+        ->type_name("DIR");
+    sub->add_flag("--json", options.json, "A line of JSON for each process");
+  }
+
   void AddStore() {
     CLI::App* sub = AddVerb(
         "store", "Cost of the archive per page", [this](const cli::Setup&) {
@@ -523,6 +563,9 @@ class NephilaBench : public cli::Program {
   BenchSpamOptions bench_spam_options_;
   BenchCrawlOptions bench_crawl_options_;
   int64_t crawl_limit_s_ = 600;
+  BenchRecoveryOptions bench_recovery_options_;
+  std::string known_ = "1M";
+  int64_t recovery_run_s_ = 20;
   int64_t broad_time_s_ = 600;
   BenchFrontierOptions bench_frontier_options_;
   BenchPolitenessOptions bench_politeness_options_;

@@ -1,5 +1,6 @@
 #include "bench/process.h"
 
+#include <fcntl.h>
 #include <malloc.h>
 #include <sys/resource.h>
 
@@ -10,6 +11,8 @@
 #include <iterator>
 #include <string>
 #include <system_error>
+
+#include "net/descriptor.h"
 
 namespace nephila::bench {
 namespace {
@@ -58,6 +61,28 @@ uint64_t OpenDescriptors() {
   // One of them is that of the look itself.
   return static_cast<uint64_t>(
       std::max<ptrdiff_t>(0, std::distance(begin(folder), end(folder)) - 1));
+}
+
+uint64_t FolderBytes(const std::string& folder) {
+  uint64_t bytes = 0;
+  std::error_code error;
+  // Files come and go meanwhile.
+  for (std::filesystem::recursive_directory_iterator it(folder, error), end;
+       !error && it != end; it.increment(error)) {
+    std::error_code gone;
+    const uint64_t size = it->is_regular_file(gone) ? it->file_size(gone) : 0;
+    if (!gone) bytes += size;
+  }
+  return bytes;
+}
+
+void ForgetFiles(const std::string& folder) {
+  std::error_code error;
+  for (std::filesystem::recursive_directory_iterator it(folder, error), end;
+       !error && it != end; it.increment(error)) {
+    const net::Descriptor file(open(it->path().c_str(), O_RDONLY | O_CLOEXEC));
+    if (file.get() >= 0) posix_fadvise(file.get(), 0, 0, POSIX_FADV_DONTNEED);
+  }
 }
 
 double CpuSeconds() {

@@ -1,7 +1,8 @@
-// What this process uses, as the kernel counts it.
+// What this process and its files use, as the kernel counts it.
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "base/heap.h"
 
@@ -26,6 +27,10 @@ uint64_t OpenDescriptors();
 
 // What the page cache of the machine holds, files of all processes.
 uint64_t PageCacheBytes();
+// Puts the files of a folder out of it, unless they are still to be written.
+void ForgetFiles(const std::string& folder);
+// That they have.
+uint64_t FolderBytes(const std::string& folder);
 
 // User and system time of all threads.
 double CpuSeconds();
