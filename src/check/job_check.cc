@@ -16,6 +16,7 @@
 #include "check/journal_check.h"
 #include "check/stages_check.h"
 #include "crawl/archive_folders.h"
+#include "crawl/contact_log.h"
 #include "crawl/frontier.h"
 #include "job/history.h"
 #include "job/job_folder.h"
@@ -120,6 +121,7 @@ class JobCheck {
     NEPHILA_RETURN_IF_ERROR(CheckFixed(file_, options_.settings, options_.dir));
     CheckSuffixList();
     CheckQuarantine();
+    CheckContacts();
     files_.insert(Path(job::kBlockedFile));
     for (const std::string_view name :
          {job::kJournalDir, job::kManifestsDir, job::kSeenDir,
@@ -134,6 +136,22 @@ class JobCheck {
         "job", fmt::format("format {}, made {} by nephila {}", job::kJobFormat,
                            file_.made, file_.version));
     return true;
+  }
+
+  // Damaged ones cost the next start the time to leave everyone alone.
+  void CheckContacts() {
+    const std::string dir = Path(job::kContactsDir);
+    const auto entries = fs_.List(dir);
+    if (!entries.has_value()) return;
+    for (const DirEntry& entry : *entries) {
+      const std::string path = dir + "/" + entry.name;
+      files_.insert(path);
+      const Status sound = crawl::ContactLog::Check(fs_, path, file_.key_seed);
+      if (!sound.has_value()) {
+        findings_.Note(path, std::nullopt,
+                       "damaged: a start would take everyone for contacted");
+      }
+    }
   }
 
   // The slots say what the last process read, and nothing when it has ended:

@@ -30,7 +30,8 @@ using Files = std::map<std::string, std::string>;
 // Allocated blocks, and a number for a message: what is in them means nothing.
 bool HasNoMeaning(const std::string& path) {
   return path.ends_with("/reserve") || path.ends_with("/lock") ||
-         path.ends_with("/slots");
+         path.ends_with("/slots") ||
+         path.find("/contacts/") != std::string::npos;
 }
 
 // crawl.log is text without checksums: of a line that is about a record the
@@ -159,6 +160,20 @@ TEST_P(JobCheckTest, WhatHasNoMeaningMayBeAnything) {
     MustDo(job_.fs.Remove(path));
     ExpectSound();
   }
+}
+
+TEST_P(JobCheckTest, ADamagedLogOfContactsIsNamedAndNoDamageOfTheJob) {
+  size_t logs = 0;
+  for (const auto& [path, contents] : Finished()) {
+    if (path.find("/contacts/") == std::string::npos) continue;
+    ++logs;
+    MustDo(job_.fs.FlipBit(path, contents.size() / 2, 0));
+    const CheckReport report = job_.Check();
+    EXPECT_TRUE(report.sound()) << Describe(report);
+    EXPECT_NE(Describe(report).find(path.substr(4)), std::string::npos)
+        << Describe(report);
+  }
+  EXPECT_GT(logs, 0U);
 }
 
 TEST_P(JobCheckTest, AColumnOfCrawlLogThatARecordHasTooIsCompared) {

@@ -146,6 +146,14 @@ Status Crawl::MakeDispatcher(const job::Manifest* manifest) {
   parts.max_in_flight = most_in_flight_;
   parts.downloaders = threads_.size();
   parts.restarted = !parts_.folder.is_new();
+  parts.before_leases =
+      [this](const std::vector<politeness::Lease>& leases) -> Status {
+    Status written = contact_log_->Append(leases);
+    if (!written) {
+      loop_->Post([this, error = written.error()] { Fail(error); });
+    }
+    return written;
+  };
   parts.start = [this](size_t downloader, VisitPtr visit) {
     if (visit->lease != 0) in_flight_.fetch_add(1, std::memory_order_relaxed);
     threads_[downloader]->visits->Push(std::move(visit));
@@ -162,12 +170,7 @@ Status Crawl::MakeDispatcher(const job::Manifest* manifest) {
   };
   dispatcher_ = std::make_unique<Dispatcher>(parts);
   dispatcher_->SetBlocks(blocks_->lists());
-  if (manifest != nullptr) {
-    const auto waits = manifest->parts.find("waits");
-    if (waits != manifest->parts.end()) {
-      NEPHILA_RETURN_IF_ERROR(dispatcher_->RestoreWaits(waits->second));
-    }
-  }
+  NEPHILA_RETURN_IF_ERROR(RestoreContacts(manifest));
   to_dispatcher_ = std::make_unique<Mailbox<VisitPtr>>(
       loop, [this](std::vector<VisitPtr>& visits) {
         const auto pages =
@@ -183,6 +186,31 @@ Status Crawl::MakeDispatcher(const job::Manifest* manifest) {
           dispatcher_->Ended(downloader, std::move(end));
         }
       });
+  return {};
+}
+
+Status Crawl::RestoreContacts(const job::Manifest* manifest) {
+  uint64_t log = 0;
+  std::string_view waits;
+  if (manifest != nullptr) {
+    const auto contacts = manifest->parts.find("contacts");
+    if (contacts != manifest->parts.end()) {
+      log = ByteReader(contacts->second).Varint().value_or(0);
+    }
+    const auto found = manifest->parts.find("waits");
+    if (found != manifest->parts.end()) waits = found->second;
+  }
+  NEPHILA_TRY(contact_log_,
+              ContactLog::Open({parts_.fs, parts_.clock,
+                                parts_.folder.Path(job::kContactsDir),
+                                parts_.folder.key_seed()},
+                               log));
+  if (!waits.empty()) {
+    NEPHILA_RETURN_IF_ERROR(
+        dispatcher_->RestoreWaits(waits, contact_log_->Read()));
+  }
+  // Behind those that it read: they are needed until a checkpoint.
+  NEPHILA_RETURN_IF_ERROR(contact_log_->Begin({}));
   return {};
 }
 

@@ -37,6 +37,7 @@
 #include "config/settings.h"
 #include "crawl/archive_folders.h"
 #include "crawl/archived_page.h"
+#include "crawl/contact_log.h"
 #include "crawl/crawl_status.h"
 #include "crawl/disk_watch.h"
 #include "crawl/dispatcher.h"
@@ -170,6 +171,11 @@ class Crawl {
     std::unique_ptr<Mailbox<VisitPtr>> visits;
     store::StorePosition position;  // by the last checkpoint
   };
+  // Who may have been contacted, for a manifest.
+  struct SavedContacts {
+    std::string waits;
+    uint64_t log = 0;  // of contacts; 0: none
+  };
   // A checkpoint that waits for the word of other threads, or for room on disk:
   // each step is then done again.
   struct Checkpoint {
@@ -179,7 +185,7 @@ class Crawl {
     uint64_t entry = 0;
     size_t missing = 0;
     bool archives_failed = false;
-    std::string waits;
+    SavedContacts contacts;
   };
   enum class Phase : uint8_t {
     kRunning,
@@ -198,6 +204,7 @@ class Crawl {
       const job::Manifest* manifest);
   Status OpenStages(const job::Manifest* manifest, uint64_t from);
   Status MakeDispatcher(const job::Manifest* manifest);
+  Status RestoreContacts(const job::Manifest* manifest);
   Status MakeDownloader(size_t number,
                         const std::vector<store::StorePosition>& positions,
                         std::optional<store::Position> known_end);
@@ -208,6 +215,7 @@ class Crawl {
   bool IsOf(std::string_view url, std::string_view record);
   Status TakeArrived();
   Status CheckpointNow();
+  Result<SavedContacts> SaveContacts();
   Result<std::vector<std::optional<store::Position>>> KnownEnds(uint64_t from);
   void StartThreads();
   uint64_t MostPages() const;
@@ -279,6 +287,7 @@ class Crawl {
 
   std::unique_ptr<LoopThread> dispatcher_thread_;
   std::unique_ptr<dns::Resolver> resolver_;
+  std::unique_ptr<ContactLog> contact_log_;  // the dispatcher's thread alone
   std::unique_ptr<Dispatcher> dispatcher_;
   std::vector<std::unique_ptr<CrawlThread>> threads_;
 

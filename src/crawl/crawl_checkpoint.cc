@@ -7,6 +7,7 @@
 // syncs.
 #include <algorithm>
 
+#include "base/bytes.h"
 #include "crawl/archive_folders.h"
 #include "crawl/crawl.h"
 
@@ -140,8 +141,12 @@ Status Crawl::BeginCheckpoint() {
   // The dispatcher, and all downloaders together.
   checkpoint_->missing = 1;
   dispatcher_thread_->loop().Post([this] {
-    loop_->Post([this, waits = dispatcher_->SaveWaits()]() mutable {
-      if (checkpoint_ != nullptr) checkpoint_->waits = std::move(waits);
+    loop_->Post([this, contacts = SaveContacts()]() mutable {
+      if (!contacts.has_value()) {
+        Fail(contacts.error());
+      } else if (checkpoint_ != nullptr) {
+        checkpoint_->contacts = *std::move(contacts);
+      }
       CollectCheckpoint();
     });
   });
@@ -149,9 +154,17 @@ Status Crawl::BeginCheckpoint() {
   return {};
 }
 
+// On the dispatcher's thread.
+Result<Crawl::SavedContacts> Crawl::SaveContacts() {
+  SavedContacts saved;
+  saved.waits = dispatcher_->SaveWaits();
+  NEPHILA_TRY(saved.log, contact_log_->Begin(dispatcher_->InFlight()));
+  return saved;
+}
+
 Status Crawl::CheckpointNow() {
   NEPHILA_RETURN_IF_ERROR(NoteState());
-  checkpoint_->waits = dispatcher_->SaveWaits();
+  NEPHILA_TRY(checkpoint_->contacts, SaveContacts());
   for (auto& thread : threads_) {
     NEPHILA_TRY(thread->position, thread->downloader->Sync());
   }
@@ -176,7 +189,10 @@ Status Crawl::EndCheckpoint() {
       part.streams.back().folder = folders_.NameOf(thread->position.folder);
     }
     checkpoint_->manifest.parts["archive"] = WriteArchivePart(part);
-    checkpoint_->manifest.parts["waits"] = std::move(checkpoint_->waits);
+    checkpoint_->manifest.parts["waits"] =
+        std::move(checkpoint_->contacts.waits);
+    ByteWriter(checkpoint_->manifest.parts["contacts"])
+        .Varint(checkpoint_->contacts.log);
   }
   NEPHILA_RETURN_IF_ERROR(journal_->Sync());
   NEPHILA_RETURN_IF_ERROR(history_->Sync());
@@ -192,6 +208,11 @@ Status Crawl::EndCheckpoint() {
   OnDownloaders(
       [](CrawlThread& thread) { thread.downloader->Covered(thread.position); },
       [] {});
+  dispatcher_thread_->loop().Post([this, log = checkpoint_->contacts.log] {
+    if (Status status = contact_log_->Covered(log); !status) {
+      loop_->Post([this, error = status.error()] { Fail(error); });
+    }
+  });
   const uint64_t number = checkpoint_->manifest.number;
   checkpoint_.reset();
   checkpoint_time_ = parts_.clock.Now();

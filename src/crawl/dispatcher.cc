@@ -313,6 +313,15 @@ void Dispatcher::PumpOnce() {
   if (!paused_ && in_flight_ < most) {
     politeness_.Take(most - in_flight_, leases);
   }
+  if (parts_.before_leases && !leases.empty() &&
+      !parts_.before_leases(leases).has_value()) {
+    paused_ = true;
+    for (const politeness::Lease& lease : leases) {
+      GiveBack(lease);
+      AtTime(IdOf(lease.payload), clock_.Now());
+    }
+    leases.clear();
+  }
   for (const politeness::Lease& lease : leases) Start(lease);
   // With it hosts go that have nothing to wait for any more.
   if (!paused_ && AddWhatHadNoRoom()) again_ = true;
@@ -344,11 +353,7 @@ bool Dispatcher::EndIfBlocked(const politeness::Lease& lease) {
   const uint64_t id = IdOf(lease.payload);
   auto why = WhyBlocked(*visits_.at(id));
   if (!why && !blocks_->Find(AddressOf(lease.address))) return false;
-  // Nobody was contacted: no clock runs for it.
-  politeness::Outcome outcome;
-  outcome.end = clock_.Now();
-  politeness_.Done(lease.id, outcome);
-  PassOnNotes();
+  GiveBack(lease);
   if (why) {
     Fail(id, item::FetchOutcome::kBlocked, *std::move(why));
   } else {
@@ -356,6 +361,13 @@ bool Dispatcher::EndIfBlocked(const politeness::Lease& lease) {
     Prepare(id);
   }
   return true;
+}
+
+void Dispatcher::GiveBack(const politeness::Lease& lease) {
+  politeness::Outcome outcome;
+  outcome.end = clock_.Now();
+  politeness_.Done(lease.id, outcome);
+  PassOnNotes();
 }
 
 void Dispatcher::Start(const politeness::Lease& lease) {

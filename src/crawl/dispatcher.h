@@ -97,6 +97,10 @@ class Dispatcher {
     size_t max_in_flight = 500;
     size_t downloaders = 1;
     bool restarted = false;
+    // Before leases are given (ContactLog). An error: they are not, and
+    // nobody is asked for anything any more. May be null.
+    std::function<Status(const std::vector<politeness::Lease>&)> before_leases =
+        nullptr;
     std::function<void(size_t downloader, VisitPtr)> start = nullptr;
     // The answer to an End that had a lease and no `next`.
     std::function<void(size_t downloader, uint64_t lease, Waits)> released =
@@ -161,8 +165,14 @@ class Dispatcher {
   void SetDelays(const config::PolitenessSettings& settings);
 
   std::string SaveWaits() const { return politeness_.Save(); }
-  Status RestoreWaits(std::string_view saved) {
-    return politeness_.Restore(saved);
+  std::vector<politeness::Contact> InFlight() const {
+    return politeness_.InFlight();
+  }
+  // As politeness.h has it.
+  Status RestoreWaits(
+      std::string_view saved,
+      const std::optional<std::vector<politeness::Contact>>& since = {}) {
+    return politeness_.Restore(saved, since);
   }
   // Of the journal, as politeness.h has it.
   void Hold(const politeness::HostWait& host,
@@ -233,6 +243,8 @@ class Dispatcher {
   void Start(const politeness::Lease& lease);
   // Whether it is blocked by now; then the lease is given back.
   bool EndIfBlocked(const politeness::Lease& lease);
+  // Nobody was contacted: no clock runs for it.
+  void GiveBack(const politeness::Lease& lease);
   bool KeepsConnection(const Visit& visit, const Host& host) const;
   void PassOnParked();
   void PassOnNotes();

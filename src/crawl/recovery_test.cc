@@ -162,6 +162,92 @@ TEST_F(RecoveryTest, ARetryAfterOfAHopHoldsForItsHost) {
   EXPECT_GE(of_b, then + seconds(19));
 }
 
+// Of three hosts one was in flight, one had its answer and one had its turn
+// before it.
+class ContactedTest : public RecoveryTest {
+ protected:
+  void Begin() {
+    settings_.politeness.host_delay = seconds(10);
+    settings_.politeness.host_delay_floor = seconds(10);
+    settings_.crawl.checkpoint_interval = milliseconds(100);
+    settings_.crawl.max_transfers = 1;
+    FakeAnswer slow = FakePage("");
+    slow.takes = seconds(5);
+    for (const char* host : {"a", "b", "c"}) {
+      const std::string site = std::string("http://") + host + ".com/";
+      web_.Put(site + "robots.txt", FakeText(""));
+      web_.Put(site, FakePage(""));
+    }
+    web_.Put("http://b.com/robots.txt", {slow, FakeText("")});
+    MustDo(Open(fs_));
+    for (const char* host : {"a", "b", "c"}) {
+      MustDo(crawl_->AddSeed(std::string("http://") + host + ".com/"));
+    }
+    ASSERT_TRUE(TurnsUntil([this] {
+      return TimesAsked("http://b.com/robots.txt") == 1 &&
+             TimesAsked("http://a.com/robots.txt") == 1;
+    }));
+    ASSERT_EQ(TimesAsked("http://c.com/robots.txt"), 0);
+  }
+  // From the start of the next process, in seconds.
+  std::map<std::string, double> FirstContacts() {
+    const MonoTime start = clock_.Now();
+    const size_t before = web_.log().size();
+    EXPECT_EQ(RunToTheEnd(), CrawlEnd::kFinished);
+    std::map<std::string, double> first;
+    const auto log = web_.log();
+    for (size_t i = before; i < log.size(); ++i) {
+      first.emplace(log[i].host, Seconds(log[i].contact - start));
+    }
+    return first;
+  }
+};
+
+TEST_F(ContactedTest, AfterAKillOnlyThoseWaitWhoMayHaveBeenAsked) {
+  Begin();
+  // Also in the time from a checkpoint to the next.
+  TurnsUntil([] { return false; }, 150);
+  KillAndOpen();
+  const auto first = FirstContacts();
+  EXPECT_GE(first.at("a.com"), 10 - 0.2) << "its answer had come";
+  EXPECT_GE(first.at("b.com"), 10) << "it was in flight";
+  EXPECT_LT(first.at("c.com"), 1);
+}
+
+TEST_F(ContactedTest, AProcessThatTakesNoCheckpointLeavesWordToo) {
+  Begin();
+  TurnsUntil([] { return false; }, 150);
+  settings_.crawl.checkpoint_interval = seconds(1000);
+  KillAndOpen();
+  ASSERT_TRUE(TurnsUntil(
+      [this] { return TimesAsked("http://c.com/robots.txt") == 1; }));
+  KillAndOpen();
+  const auto first = FirstContacts();
+  EXPECT_GE(first.at("a.com"), 10 - 0.3);
+  EXPECT_GE(first.at("b.com"), 10 - 0.1);
+  EXPECT_GE(first.at("c.com"), 10);
+}
+
+TEST_F(ContactedTest, AfterALossOfPowerAllWait) {
+  Begin();
+  LosePowerAndOpen();
+  for (const auto& [host, when] : FirstContacts()) {
+    EXPECT_GE(when, 10) << host;
+  }
+}
+
+TEST_F(ContactedTest, WithoutTheLogAllWait) {
+  Begin();
+  Close();
+  for (const std::string& name : Names(fs_, "job/contacts")) {
+    MustDo(fs_.Remove("job/contacts/" + name));
+  }
+  MustDo(Open(fs_));
+  for (const auto& [host, when] : FirstContacts()) {
+    EXPECT_GE(when, 10) << host;
+  }
+}
+
 // The journal knows how long bodies were, of hops too.
 TEST_F(RecoveryTest, BytesAreCountedTheSameByTheNextProcess) {
   FakeAnswer redirect = FakeRedirect("/x?PHPSESSID=1");

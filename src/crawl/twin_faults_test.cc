@@ -95,8 +95,12 @@ class FaultyRun {
     // keeps it, and the next loss of power takes all of it.
     nameless_ =
         !status && status.error().message.starts_with("sync directory .:");
-    twin_.Crash(AnyCrash(), fs_, random_.Next(),
-                milliseconds(static_cast<int64_t>(random_.Below(2000))));
+    const nephila::Crash crash = AnyCrash();
+    const uint64_t crash_seed = random_.Next();
+    auto down = milliseconds(static_cast<int64_t>(random_.Below(2000)));
+    // Whoever starts a process again does so at once: hosts wait still.
+    if (crash == nephila::Crash::kKill) down /= 50;
+    twin_.Crash(crash, fs_, crash_seed, down);
     fs_.SetCapacity(MemoryFileSystem::kDefaultCapacityBytes);
   }
 

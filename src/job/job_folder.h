@@ -47,6 +47,7 @@ inline constexpr std::string_view kBudgetDir = "budget";
 inline constexpr std::string_view kRobotsDir = "robots";
 inline constexpr std::string_view kReadyDir = "ready";
 inline constexpr std::string_view kCapsDir = "caps";  // if there are caps
+inline constexpr std::string_view kContactsDir = "contacts";
 // Lines of a black list that came while it ran; need not be there.
 inline constexpr std::string_view kBlockedFile = "blocked";
 inline constexpr std::string_view kArchiveDir = "archive";

@@ -10,7 +10,8 @@ DomainTurn DomainTurns::Take(uint64_t key, uint64_t host, MonoTime now,
   if (domains_.size() >= tidy_at_) Tidy(now);
   const auto [found, is_new] = domains_.try_emplace(key);
   Domain& domain = found->second;
-  if (is_new || domain.last_host == host) {
+  if (is_new) domain.next = first_;
+  if ((is_new && first_ <= now) || (!is_new && domain.last_host == host)) {
     domain.last_host = host;
     domain.next = std::max(domain.next, After(now, delay_));
     return {now, true};

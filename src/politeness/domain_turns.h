@@ -24,8 +24,10 @@ struct DomainTurn {
 
 class DomainTurns {
  public:
-  // Zero: there are no turns to wait for.
-  explicit DomainTurns(Length delay) : delay_(delay) {}
+  // `delay` zero: there are no turns to wait for. `last`: when all domains may
+  // have had one; 0: never.
+  explicit DomainTurns(Length delay, MonoTime last = {})
+      : delay_(delay), first_(last == MonoTime() ? last : After(last, delay)) {}
 
   // The next turn of the domain, for this host, which has it if that is not
   // after `latest`; else when it should ask again, behind others who do.
@@ -43,6 +45,7 @@ class DomainTurns {
   void Tidy(MonoTime now);
 
   const Length delay_;
+  const MonoTime first_;  // turn of a domain that is not known
   std::unordered_map<uint64_t, Domain> domains_;
   size_t tidy_at_ = 1024;
 };

@@ -20,6 +20,13 @@ TEST(DomainTurns, DifferentHostsAreTheDelayApart) {
   EXPECT_EQ(turns.Take(8, 1, kNow, kLatest).at, kNow);
 }
 
+TEST(DomainTurns, AllMayHaveHadOneBefore) {
+  DomainTurns turns(seconds(2), kNow - seconds(1));
+  EXPECT_EQ(turns.Take(7, 1, kNow, kLatest).at, kNow + seconds(1));
+  EXPECT_EQ(turns.Take(7, 2, kNow, kLatest).at, kNow + seconds(3));
+  EXPECT_EQ(turns.Take(8, 1, kNow + seconds(1), kLatest).at, kNow + seconds(1));
+}
+
 TEST(DomainTurns, AHostAloneIsNotSlowed) {
   DomainTurns turns(seconds(2));
   for (int i = 0; i < 5; ++i) {

@@ -148,9 +148,11 @@ void Politeness::SetDelays(
   impl_->SetDelays(settings, name_of);
 }
 std::string Politeness::Save() const { return impl_->Save(); }
-Status Politeness::Restore(std::string_view saved) {
-  return impl_->Restore(saved);
+Status Politeness::Restore(std::string_view saved,
+                           const std::optional<std::vector<Contact>>& since) {
+  return impl_->Restore(saved, since);
 }
+std::vector<Contact> Politeness::InFlight() const { return impl_->InFlight(); }
 void Politeness::Hold(const HostWait& wait) { impl_->Hold(wait); }
 void Politeness::Hold(const ServerWait& wait) { impl_->Hold(wait); }
 

@@ -16,8 +16,10 @@
 //     are in flight;
 //   - hosts of one domain take turns, if `domain_delay` says so
 //     (domain_turns.h);
-//   - after a restart every host and every address counts as contacted when
-//     the process began.
+//   - after a restart whoever may have been contacted by the process before
+//     counts as contacted when this one began: those who waited when its state
+//     was saved, and all leases since (Restore). If these are not known, or the
+//     machine was started anew, or the delays are others, that is everyone.
 // delays.h has the lengths.
 //
 // A host's URLs are taken in order, urgent ones (robots.txt, hops) first. A
@@ -119,6 +121,16 @@ struct Lease {
   ServerKey address;
   Kind kind = Kind::kPage;
   std::string payload;
+  Length host_delay{0};  // as far as it is known now
+};
+
+// Who may have been contacted: that of a lease, for the next process.
+struct Contact {
+  bool operator==(const Contact&) const = default;
+
+  uint64_t host = 0;
+  ServerKey address;
+  Length delay{0};  // of the host
 };
 
 struct Outcome {
@@ -276,11 +288,16 @@ class Politeness {
   HostCounts CountHosts() const;
   PolitenessStats stats() const;
 
-  // The waits that last longer than those of a restart, for a manifest; and
-  // again, into an object that is new. The time since Save counts only if the
-  // machine did not start anew. kCorruption for what was not saved.
+  // For a manifest: who waits, and the waits that last longer than those of a
+  // restart; and again, into an object that is new. `since`: all leases that
+  // were in flight when it was saved, and all since; nothing if that is not
+  // known. The time since Save counts only if the machine did not start anew.
+  // kCorruption for what was not saved.
   std::string Save() const;
-  Status Restore(std::string_view saved);
+  Status Restore(std::string_view saved,
+                 const std::optional<std::vector<Contact>>& since = {});
+  // Leases that are not done.
+  std::vector<Contact> InFlight() const;
   // Waits from the journal, in its order, after Restore and before any Add:
   // from now on, so what has passed since is the caller's to take off. The
   // longest wait holds, and what the last says of failures.

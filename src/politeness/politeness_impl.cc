@@ -41,8 +41,10 @@ Politeness::Impl::Impl(const Clock& clock, PolitenessOptions options)
       options_(std::move(options)),
       rules_(options_.settings, options_.reference_budget),
       site_delays_(Delays(options_.settings.site_delays)),
-      domain_turns_(options_.settings.domain_delay),
+      domain_turns_(options_.settings.domain_delay,
+                    options_.restarted ? clock.Now() : MonoTime()),
       start_(clock.Now()),
+      everyone_at_(options_.restarted ? start_ : MonoTime()),
       cycle_s_(Seconds(options_.settings.host_delay)),
       rate_at_(start_) {}
 
@@ -145,8 +147,9 @@ void Politeness::Impl::WaitAsSettingsSay(Host& host) const {
   const Delay delay = rules_.HostDelay(host.pace);
   if (host.last_end != MonoTime()) {
     WaitUntil(host, After(host.last_end, delay.length), delay.reason);
-  } else if (options_.restarted) {
-    WaitUntil(host, After(start_, delay.length), DelayReason::kRestart);
+  } else if (const MonoTime before = ContactBefore(host.key);
+             before != MonoTime()) {
+    WaitUntil(host, After(before, delay.length), DelayReason::kRestart);
   }
 }
 
@@ -178,9 +181,9 @@ void Politeness::Impl::SetDelays(
   }
   for (const auto& [key, number] : server_by_key_) {
     Server& server = servers_[number];
-    const MonoTime contact = server.contact != MonoTime() ? server.contact
-                             : options_.restarted         ? start_
-                                                          : MonoTime();
+    const MonoTime contact = server.contact != MonoTime()
+                                 ? server.contact
+                                 : ContactBefore(server.key);
     if (contact == MonoTime()) continue;
     server.ready_at =
         std::max(server.ready_at,
@@ -208,8 +211,9 @@ Length Politeness::Impl::SiteDelay(const HostFacts& facts) const {
 MonoTime Politeness::Impl::FirstRobotsDue(const Host& host) const {
   if (host.contacted) return host.ready_at;
   // The process before may have asked for it just before it ended.
-  const MonoTime floor = options_.restarted
-                             ? After(start_, rules_.HostDelay(host.pace).length)
+  const MonoTime before = ContactBefore(host.key);
+  const MonoTime floor = before != MonoTime()
+                             ? After(before, rules_.HostDelay(host.pace).length)
                              : MonoTime();
   return std::max(floor, host.not_before);
 }

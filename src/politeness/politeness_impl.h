@@ -14,6 +14,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -52,7 +53,9 @@ class Politeness::Impl {
   void SetDelays(const PolitenessSettings& settings,
                  const std::function<std::string_view(uint64_t)>& name_of);
   std::string Save() const;
-  Status Restore(std::string_view saved);
+  Status Restore(std::string_view saved,
+                 const std::optional<std::vector<Contact>>& since);
+  std::vector<Contact> InFlight() const;
   void Hold(const HostWait& wait);
   void Hold(const ServerWait& wait);
 
@@ -122,6 +125,15 @@ class Politeness::Impl {
   uint32_t Unpark(ParkedHosts::iterator parked);
   uint64_t Note(uint64_t key, MonoTime not_before, const Trouble& trouble);
   HostWait WaitOf(const Host& host, MonoTime now) const;
+  void SaveRecent(SavedWaits* waits) const;
+  // All others are free.
+  void OnlyContacted(const SavedWaits& saved,
+                     const std::vector<Contact>& since);
+  // What waits are made of; two processes that differ in it have other waits.
+  uint64_t DelaysMark() const;
+  // When a process before this one may have contacted it last; 0: never.
+  MonoTime ContactBefore(uint64_t host) const;
+  MonoTime ContactBefore(const ServerKey& server) const;
 
   // Servers.
   uint32_t ServerOf(const ServerKey& key);
@@ -160,6 +172,11 @@ class Politeness::Impl {
   uint32_t site_delays_changes_ = 0;
   DomainTurns domain_turns_;
   const MonoTime start_;
+  // When everyone counts as contacted who is not one of the following, and who
+  // counts as contacted when this process began.
+  MonoTime everyone_at_;
+  std::unordered_set<uint64_t> recent_hosts_;
+  std::unordered_set<ServerKey, ServerKeyHash> recent_servers_;
 
   Slots<Host> hosts_;
   Slots<Server> servers_;

@@ -1,10 +1,13 @@
 // The part of Politeness::Impl that is about hosts that are not due for long,
 // and about waits that outlive the process.
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <iterator>
 #include <utility>
 
+#include "base/bytes.h"
+#include "base/hash.h"
 #include "politeness/politeness_impl.h"
 #include "politeness/saved_waits.h"
 
@@ -204,13 +207,13 @@ std::string Politeness::Impl::Save() const {
   for (const auto& [key, number] : host_by_key_) {
     const Host& host = hosts_[number];
     HostWait wait = WaitOf(host, waits.when);
-    // Shorter ones a restart waits anyway.
+    // Shorter ones a restart waits anyway: those of hosts whose delay it does
+    // not know are the shortest.
     HostPace again = host.pace;
     again.last_download = Length::zero();
-    if (wait.left <= rules_.HostDelay(again).length &&
-        host.trouble == Trouble()) {
-      continue;
-    }
+    const Length delay = std::min<Length>(rules_.HostDelay(again).length,
+                                          options_.settings.host_delay);
+    if (wait.left <= delay && host.trouble == Trouble()) continue;
     waits.hosts.push_back(wait);
   }
   for (const auto& [key, host] : parked_hosts_) {
@@ -229,10 +232,91 @@ std::string Politeness::Impl::Save() const {
             [](const ServerWait& a, const ServerWait& b) {
               return a.address.bytes < b.address.bytes;
             });
+  SaveRecent(&waits);
   return FormatWaits(waits);
 }
 
-Status Politeness::Impl::Restore(std::string_view saved) {
+void Politeness::Impl::SaveRecent(SavedWaits* waits) const {
+  const MonoTime now = waits->when;
+  waits->delays_mark = DelaysMark();
+  waits->everyone_at = everyone_at_;
+  std::vector<uint64_t>& hosts = waits->recent_hosts;
+  for (const auto& [key, number] : host_by_key_) {
+    if (hosts_[number].ready_at > now) hosts.push_back(key);
+  }
+  for (const auto& [key, host] : parked_hosts_) {
+    if (host.ready_at > now) hosts.push_back(key);
+  }
+  std::vector<ServerKey>& servers = waits->recent_servers;
+  for (const auto& [key, number] : server_by_key_) {
+    if (servers_[number].ready_at > now) servers.push_back(key);
+  }
+  // Those of whom nothing was heard in this process; longer waits of theirs
+  // are held.
+  if (now < After(start_, options_.settings.host_delay)) {
+    hosts.insert(hosts.end(), recent_hosts_.begin(), recent_hosts_.end());
+  }
+  if (now < After(start_, rules_.ServerDelay(0))) {
+    servers.insert(servers.end(), recent_servers_.begin(),
+                   recent_servers_.end());
+  }
+  std::sort(hosts.begin(), hosts.end());
+  hosts.erase(std::unique(hosts.begin(), hosts.end()), hosts.end());
+  std::sort(
+      servers.begin(), servers.end(),
+      [](const ServerKey& a, const ServerKey& b) { return a.bytes < b.bytes; });
+  servers.erase(std::unique(servers.begin(), servers.end()), servers.end());
+}
+
+uint64_t Politeness::Impl::DelaysMark() const {
+  const PolitenessSettings& settings = options_.settings;
+  std::string text;
+  ByteWriter writer(text);
+  for (const Length length :
+       {Length(settings.host_delay), Length(settings.host_delay_floor),
+        Length(settings.server_delay), Length(settings.server_delay_floor),
+        Length(settings.domain_delay)}) {
+    writer.U64(static_cast<uint64_t>(length.count()));
+  }
+  writer.U64(static_cast<uint64_t>(settings.download_multiple));
+  writer.U64(std::bit_cast<uint64_t>(options_.reference_budget));
+  for (const std::string& site : settings.site_delays) writer.Sized(site);
+  return KeyedHash(text, 0);
+}
+
+MonoTime Politeness::Impl::ContactBefore(uint64_t host) const {
+  return recent_hosts_.contains(host) ? start_ : everyone_at_;
+}
+
+MonoTime Politeness::Impl::ContactBefore(const ServerKey& server) const {
+  return recent_servers_.contains(server) ? start_ : everyone_at_;
+}
+
+std::vector<Contact> Politeness::Impl::InFlight() const {
+  std::vector<Contact> contacts;
+  contacts.reserve(leases_.size());
+  for (const auto& [id, lease] : leases_) {
+    const Host& host = hosts_[lease.host];
+    contacts.push_back({host.key, servers_[lease.server].key,
+                        rules_.HostDelay(host.pace).length});
+  }
+  return contacts;
+}
+
+void Politeness::Impl::OnlyContacted(const SavedWaits& saved,
+                                     const std::vector<Contact>& since) {
+  everyone_at_ = saved.everyone_at;
+  recent_hosts_.insert(saved.recent_hosts.begin(), saved.recent_hosts.end());
+  recent_servers_.insert(saved.recent_servers.begin(),
+                         saved.recent_servers.end());
+  for (const Contact& contact : since) {
+    recent_hosts_.insert(contact.host);
+    recent_servers_.insert(contact.address);
+  }
+}
+
+Status Politeness::Impl::Restore(
+    std::string_view saved, const std::optional<std::vector<Contact>>& since) {
   const auto waits = ParseWaits(saved);
   if (!waits) {
     return Unexpected(Error{ErrorCode::kCorruption,
@@ -243,6 +327,9 @@ Status Politeness::Impl::Restore(std::string_view saved) {
   const bool same_boot = boot.has_value() && !boot->empty() &&
                          *boot == waits->boot_id && waits->when <= now;
   const Length passed = same_boot ? now - waits->when : Length::zero();
+  if (since && same_boot && waits->delays_mark == DelaysMark()) {
+    OnlyContacted(*waits, *since);
+  }
   for (HostWait wait : waits->hosts) {
     wait.left = std::max(Length::zero(), wait.left - passed);
     Hold(wait);
@@ -250,6 +337,13 @@ Status Politeness::Impl::Restore(std::string_view saved) {
   for (ServerWait wait : waits->servers) {
     wait.left = std::max(Length::zero(), wait.left - passed);
     Hold(wait);
+  }
+  // Longer than a restart makes a host wait of which nothing else is known.
+  for (const Contact& contact : since.value_or(std::vector<Contact>())) {
+    if (contact.delay <= options_.settings.host_delay) continue;
+    const Trouble trouble = Why(contact.host).trouble;
+    Hold(HostWait{contact.host, contact.delay, DelayReason::kRestart,
+                  trouble.failures, trouble.overloads});
   }
   return {};
 }

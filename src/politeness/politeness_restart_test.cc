@@ -1,5 +1,6 @@
-// After a restart every host and every address counts as contacted when the
-// process began, and longer waits are what is left of them.
+// After a restart whoever may have been contacted counts as contacted when the
+// process began, everyone if nothing is known of that; longer waits are what is
+// left of them.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -123,6 +124,114 @@ TEST_F(PolitenessRestartTest, AWaitThatIsNearlyOverIsThatOfARestart) {
   EXPECT_EQ(politeness_->Why(7).until, clock_.Now() + seconds(40));
 }
 
+TEST_F(PolitenessRestartTest, OnlyThoseWaitWhoMayHaveBeenContacted) {
+  const std::vector<Contact> since = {{3, ServerNumber(3), seconds(40)}};
+  politeness_->Add(TestHost(1).facts(), Kind::kPage, "");
+  Finish(Take().at(0), HostStep::kWell, Length::zero());
+  const std::string saved = politeness_->Save();
+  Start(true);
+  EXPECT_OK(politeness_->Restore(saved, since));
+  for (const uint64_t host : {1, 2, 3}) {
+    politeness_->Add(TestHost(host).facts(), Kind::kPage, "");
+  }
+  const auto leases = Take();
+  ASSERT_EQ(leases.size(), 1U);
+  EXPECT_EQ(leases[0].host, 2U);
+  for (const uint64_t host : {1, 3}) {
+    EXPECT_EQ(politeness_->Why(host).until, clock_.Now() + seconds(40)) << host;
+    EXPECT_EQ(politeness_->Why(host).reason, DelayReason::kRestart) << host;
+  }
+}
+
+TEST_F(PolitenessRestartTest, ItsFirstRobotsTxtIsTheFirstIfItWasLeftAlone) {
+  const std::string saved = politeness_->Save();
+  Start(true);
+  EXPECT_OK(politeness_->Restore(
+      saved, std::vector<Contact>{{1, ServerNumber(1), seconds(40)}}));
+  politeness_->Add(TestHost(1).facts(), Kind::kFirstRobots, "");
+  politeness_->Add(TestHost(2).facts(), Kind::kFirstRobots, "");
+  const auto leases = Take();
+  ASSERT_EQ(leases.size(), 1U);
+  EXPECT_EQ(leases[0].host, 2U);
+}
+
+TEST_F(PolitenessRestartTest, AnAddressThatWasContactedIsLeftAlone) {
+  const std::string saved = politeness_->Save();
+  Start(true);
+  EXPECT_OK(politeness_->Restore(
+      saved, std::vector<Contact>{{1, ServerNumber(9), seconds(40)}}));
+  politeness_->Add(TestHost(2, {9}).facts(), Kind::kPage, "");
+  EXPECT_TRUE(Take().empty());
+  EXPECT_EQ(politeness_->Why(2).until, clock_.Now() + seconds(1));
+}
+
+TEST_F(PolitenessRestartTest, WhatWasInFlightIsForTheNextProcessToKnow) {
+  TestHost host(1);
+  host.crawl_delay = seconds(70);
+  politeness_->Add(host.facts(), Kind::kPage, "");
+  ASSERT_EQ(Take().size(), 1U);
+  const Contact contact{1, ServerNumber(1), seconds(70)};
+  EXPECT_EQ(politeness_->InFlight(), std::vector<Contact>{contact});
+  const std::string saved = politeness_->Save();
+  const auto since = politeness_->InFlight();
+  clock_.Advance(minutes(10));
+  Start(true);
+  EXPECT_OK(politeness_->Restore(saved, since));
+  // Its transfer may have ended just now, and so may that of the next process:
+  // nothing was heard of the host there when it ends too.
+  clock_.Advance(seconds(60));
+  const std::string again = politeness_->Save();
+  Start(true);
+  EXPECT_OK(politeness_->Restore(again, std::vector<Contact>()));
+  politeness_->Add(TestHost(1).facts(), Kind::kPage, "");
+  EXPECT_TRUE(Take().empty());
+  EXPECT_GE(politeness_->Why(1).until, clock_.Now() + seconds(10));
+}
+
+TEST_F(PolitenessRestartTest, WhoWasMadeToWaitWaitsInTheNextProcessToo) {
+  const std::string saved = politeness_->Save();
+  Start(true);
+  EXPECT_OK(politeness_->Restore(
+      saved, std::vector<Contact>{{1, ServerNumber(1), seconds(40)}}));
+  clock_.Advance(seconds(39));
+  const std::string again = politeness_->Save();
+  Start(true);
+  EXPECT_OK(politeness_->Restore(again, std::vector<Contact>()));
+  politeness_->Add(TestHost(1).facts(), Kind::kPage, "");
+  EXPECT_TRUE(Take().empty());
+}
+
+TEST_F(PolitenessRestartTest, OfAnotherBootNothingIsKnown) {
+  const std::string saved = politeness_->Save();
+  clock_.Reboot();
+  Start(true);
+  EXPECT_OK(politeness_->Restore(saved, std::vector<Contact>()));
+  politeness_->Add(TestHost(1).facts(), Kind::kPage, "");
+  EXPECT_EQ(politeness_->Why(1).until, clock_.Now() + seconds(40));
+}
+
+TEST_F(PolitenessRestartTest, WithOtherDelaysEveryoneCounts) {
+  const std::string saved = politeness_->Save();
+  PolitenessOptions options;
+  options.restarted = true;
+  options.settings.host_delay = seconds(60);
+  politeness_ = std::make_unique<Politeness>(clock_, std::move(options));
+  EXPECT_OK(politeness_->Restore(saved, std::vector<Contact>()));
+  politeness_->Add(TestHost(1).facts(), Kind::kPage, "");
+  EXPECT_EQ(politeness_->Why(1).until, clock_.Now() + seconds(60));
+}
+
+TEST_F(PolitenessRestartTest, ThatEveryoneCountedIsKnownToTheNextProcess) {
+  Start(true);  // of the one before nothing is known
+  const MonoTime begin = clock_.Now();
+  clock_.Advance(seconds(10));
+  const std::string saved = politeness_->Save();
+  Start(true);
+  EXPECT_OK(politeness_->Restore(saved, std::vector<Contact>()));
+  politeness_->Add(TestHost(1).facts(), Kind::kPage, "");
+  EXPECT_EQ(politeness_->Why(1).until, begin + seconds(40));
+}
+
 TEST_F(PolitenessRestartTest, FailuresAreRemembered) {
   politeness_->Add(TestHost(7).facts(), Kind::kPage, "");
   Finish(Take().at(0), HostStep::kTrouble, Length::zero());
@@ -238,6 +347,10 @@ TEST_F(PolitenessRestartTest, AddressesAreHeld) {
 TEST_F(PolitenessRestartTest, WaitsComeBackAsTheyWereSaved) {
   SavedWaits waits;
   waits.boot_id = "boot";
+  waits.delays_mark = 0x0123456789abcdef;
+  waits.everyone_at = MonoTime(seconds(5));
+  waits.recent_hosts = {1, 7, UINT64_MAX};
+  waits.recent_servers = {ServerNumber(1), ServerNumber(2)};
   waits.when = clock_.Now();
   waits.hosts = {{1, seconds(90), DelayReason::kCrawlDelay, 0, 2},
                  {UINT64_MAX, seconds(0), DelayReason::kDeadHost, 5, 0}};

@@ -14,8 +14,8 @@ uint32_t Politeness::Impl::ServerOf(const ServerKey& key) {
   at->second = servers_.Add();
   Server& server = servers_[at->second];
   server.key = key;
-  if (options_.restarted) {
-    server.ready_at = After(start_, rules_.ServerDelay(0));
+  if (const MonoTime before = ContactBefore(key); before != MonoTime()) {
+    server.ready_at = After(before, rules_.ServerDelay(0));
   }
   return at->second;
 }
@@ -197,7 +197,12 @@ Lease Politeness::Impl::GiveLease(uint32_t number) {
   server.leased_at = clock_.Now();
   ++server.in_flight;
   ScheduleServer(number);
-  return {id, host.key, server.key, item.kind, std::move(item.payload)};
+  return {id,
+          host.key,
+          server.key,
+          item.kind,
+          std::move(item.payload),
+          rules_.HostDelay(host.pace).length};
 }
 
 void Politeness::Impl::Take(size_t max, std::vector<Lease>& leases) {

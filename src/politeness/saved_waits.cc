@@ -6,7 +6,7 @@
 namespace nephila::politeness {
 namespace {
 
-constexpr uint8_t kVersion = 2;
+constexpr uint8_t kVersion = 3;
 // No time is later (delays.h), so no wait is longer.
 constexpr uint64_t kMostNanoseconds =
     static_cast<uint64_t>(kFarthest.time_since_epoch().count());
@@ -17,13 +17,46 @@ Result<Length, ReadError> ReadLength(ByteReader& reader) {
   return Length(static_cast<int64_t>(count));
 }
 
-Result<ServerWait, ReadError> ReadServer(ByteReader& reader) {
-  ServerWait wait;
-  for (uint8_t& byte : wait.address.bytes) {
+Result<ServerKey, ReadError> ReadKey(ByteReader& reader) {
+  ServerKey key;
+  for (uint8_t& byte : key.bytes) {
     NEPHILA_TRY(byte, reader.U8());
   }
+  return key;
+}
+
+Result<ServerWait, ReadError> ReadServer(ByteReader& reader) {
+  ServerWait wait;
+  NEPHILA_TRY(wait.address, ReadKey(reader));
   NEPHILA_TRY(wait.left, ReadLength(reader));
   return wait;
+}
+
+void WriteKey(const ServerKey& key, ByteWriter* writer) {
+  for (const uint8_t byte : key.bytes) writer->U8(byte);
+}
+
+uint64_t Nanoseconds(MonoTime time) {
+  return static_cast<uint64_t>(time.time_since_epoch().count());
+}
+
+Result<void, ReadError> ReadRecent(ByteReader& reader, SavedWaits* waits) {
+  NEPHILA_TRY(waits->delays_mark, reader.U64());
+  NEPHILA_TRY(const Length everyone, ReadLength(reader));
+  waits->everyone_at = MonoTime(everyone);
+  NEPHILA_TRY(const uint64_t hosts, reader.Varint());
+  uint64_t host = 0;
+  for (uint64_t i = 0; i < hosts; ++i) {
+    NEPHILA_TRY(const uint64_t step, reader.Varint());
+    host += step;
+    waits->recent_hosts.push_back(host);
+  }
+  NEPHILA_TRY(const uint64_t servers, reader.Varint());
+  for (uint64_t i = 0; i < servers; ++i) {
+    NEPHILA_TRY(const ServerKey key, ReadKey(reader));
+    waits->recent_servers.push_back(key);
+  }
+  return {};
 }
 
 Result<SavedWaits, ReadError> Read(ByteReader& reader) {
@@ -49,6 +82,7 @@ Result<SavedWaits, ReadError> Read(ByteReader& reader) {
     NEPHILA_TRY(const ServerWait wait, ReadServer(reader));
     waits.servers.push_back(wait);
   }
+  NEPHILA_RETURN_IF_ERROR(ReadRecent(reader, &waits));
   if (!reader.AtEnd()) return Unexpected(ReadError::kOverlong);
   return waits;
 }
@@ -60,7 +94,7 @@ std::string FormatWaits(const SavedWaits& waits) {
   ByteWriter writer(bytes);
   writer.U8(kVersion);
   writer.Sized(waits.boot_id);
-  writer.Varint(static_cast<uint64_t>(waits.when.time_since_epoch().count()));
+  writer.Varint(Nanoseconds(waits.when));
   writer.Varint(waits.hosts.size());
   for (const HostWait& wait : waits.hosts) {
     writer.U64(wait.host);
@@ -71,9 +105,19 @@ std::string FormatWaits(const SavedWaits& waits) {
   }
   writer.Varint(waits.servers.size());
   for (const ServerWait& wait : waits.servers) {
-    for (const uint8_t byte : wait.address.bytes) writer.U8(byte);
+    WriteKey(wait.address, &writer);
     writer.Varint(static_cast<uint64_t>(wait.left.count()));
   }
+  writer.U64(waits.delays_mark);
+  writer.Varint(Nanoseconds(waits.everyone_at));
+  writer.Varint(waits.recent_hosts.size());
+  uint64_t last = 0;
+  for (const uint64_t host : waits.recent_hosts) {
+    writer.Varint(host - last);
+    last = host;
+  }
+  writer.Varint(waits.recent_servers.size());
+  for (const ServerKey& key : waits.recent_servers) WriteKey(key, &writer);
   return bytes;
 }
 

@@ -3,7 +3,8 @@
 //
 // Lengths that are left, not times: monotonic times mean nothing after the
 // machine has started anew. With those of a manifest stands when that was, by
-// which boot. One version byte; what cannot be read is refused as a whole.
+// which boot, and who was contacted lately, for a restart under the same boot.
+// One version byte; what cannot be read is refused as a whole.
 //
 // Threads: any. Cost: linear.
 #pragma once
@@ -44,6 +45,13 @@ struct SavedWaits {
   MonoTime when{};
   std::vector<HostWait> hosts;
   std::vector<ServerWait> servers;
+  // Of the delays that they come from.
+  uint64_t delays_mark = 0;
+  // Everyone else counts as contacted then; 0: never.
+  MonoTime everyone_at{};
+  // Those whose wait was not over, without those in flight; in order.
+  std::vector<uint64_t> recent_hosts;
+  std::vector<ServerKey> recent_servers;
 };
 
 std::string FormatWaits(const SavedWaits& waits);
