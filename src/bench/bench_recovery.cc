@@ -131,6 +131,9 @@ class KilledCrawl {
     NEPHILA_RETURN_IF_ERROR(
         cli::RunStatus(fs_, {folder_ + "/job", /*json=*/true}, text));
     const auto status = nlohmann::json::parse(text.str(), nullptr, false);
+    if (!status.is_object()) {
+      return Unexpected(Error{ErrorCode::kIo, "no status: " + text.str()});
+    }
     life->seen = status.value("seen", uint64_t{0});
     life->waiting = status.value("waiting", uint64_t{0});
     return {};
@@ -187,7 +190,7 @@ Status RunBenchRecovery(const BenchRecoveryOptions& options,
   const auto fs = MakeRealFileSystem();
   const RealClock clock;
   sim::Scenario scenario;
-  // Half of a host's pages on average, since most have less than kPagesOfAHost.
+  // Most hosts have less than kPagesOfAHost.
   scenario.shape.hosts = static_cast<int64_t>(
       std::max<uint64_t>(options.known / (kPagesOfAHost / 5), 100));
   scenario.shape.addresses = options.addresses;

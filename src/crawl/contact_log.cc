@@ -139,8 +139,9 @@ std::optional<std::vector<Contact>> ContactLog::Read() {
     if (!bytes.has_value()) return std::nullopt;
     const auto log = ReadLog(*bytes, SaltOf(parts_.salt, *number));
     if (!log) return std::nullopt;
-    const bool is_last = number + 1 == numbers_.end();
-    if (log->boot_id.empty() && is_last && number != first) break;
+    // Whoever began it and no more gave nothing; but a manifest came after the
+    // begin of the first.
+    if (log->boot_id.empty() && number != first) continue;
     if (log->boot_id != *boot_id) return std::nullopt;
     contacts.insert(contacts.end(), log->contacts.begin(), log->contacts.end());
   }
@@ -152,7 +153,7 @@ Result<uint64_t> ContactLog::Begin(const std::vector<Contact>& in_flight) {
   file_.reset();
   contacts_ = 0;
   NEPHILA_RETURN_IF_ERROR(Settle(BeginFile(number, in_flight)));
-  return file_ == nullptr ? 0 : number;
+  return number;
 }
 
 Status ContactLog::BeginFile(uint64_t number,
@@ -208,6 +209,10 @@ Status ContactLog::Settle(Status written) {
   if (code == ErrorCode::kNoSpace || code == ErrorCode::kUnsupported) {
     // That which the manifest names first: what stands in it is not all.
     written = RemoveUpTo(UINT64_MAX);
+    // Some file systems have no room to remove a file, and this cannot wait.
+    if (!written) {
+      written = Unexpected(Error{ErrorCode::kIo, written.error().message});
+    }
   }
   broken_ = written;
   return written;
@@ -215,7 +220,10 @@ Status ContactLog::Settle(Status written) {
 
 Status ContactLog::RemoveUpTo(uint64_t number) {
   while (!numbers_.empty() && numbers_.front() <= number) {
-    NEPHILA_RETURN_IF_ERROR(parts_.fs.Remove(PathOf(numbers_.front())));
+    const Status removed = parts_.fs.Remove(PathOf(numbers_.front()));
+    if (!removed && removed.error().code != ErrorCode::kNotFound) {
+      return removed;
+    }
     numbers_.erase(numbers_.begin());
   }
   return {};

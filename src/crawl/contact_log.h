@@ -50,17 +50,18 @@ class ContactLog {
   std::optional<std::vector<politeness::Contact>> Read();
 
   // Begins another one with what is in flight: at each checkpoint, and before
-  // the first lease. Its number, for the manifest; 0: there is no room for one,
-  // or nobody could tell its boot from another.
+  // the first lease. Its number, for the manifest, also where there is no room
+  // for one, or nobody could tell its boot from another: then no file has it.
   Result<uint64_t> Begin(const std::vector<politeness::Contact>& in_flight);
   // Before these are given. An error is one of the disk; they are not given
   // then. Where there is no room for them all logs are removed, as they would
   // say too little, and there is none until the next Begin.
   Status Append(const std::vector<politeness::Lease>& leases);
   // The manifest that names this log is durable: no one asks for those before.
-  Status Covered(uint64_t number) {
-    return number == 0 ? Status() : RemoveUpTo(number - 1);
-  }
+  Status Covered(uint64_t number) { return RemoveUpTo(number - 1); }
+
+  // Removes all, as far as that goes: nobody knows what a bad disk keeps.
+  void Forget() { IgnoreError(RemoveUpTo(UINT64_MAX), "the disk is bad"); }
 
   // Looks at a log of the folder and changes nothing; kCorruption if it is
   // damaged. One that ends in the middle is not: nobody was told of its end.

@@ -81,8 +81,11 @@ TEST_F(ContactLogTest, LogsGoWhenAManifestCoversThem) {
   for (int i = 0; i < 3; ++i) Must(log_->Begin({}));
   MustDo(log_->Covered(2));
   EXPECT_EQ(Files(), (std::vector<std::string>{"2", "3"}));
-  MustDo(log_->Covered(0));
-  EXPECT_EQ(Files(), (std::vector<std::string>{"2", "3"}));
+  MustDo(fs_.Remove("contacts/2"));
+  MustDo(log_->Covered(3));
+  EXPECT_EQ(Files(), (std::vector<std::string>{"3"}));
+  log_->Forget();
+  EXPECT_EQ(Files(), std::vector<std::string>());
 }
 
 TEST_F(ContactLogTest, ProcessesThatTakeNoCheckpointAddUp) {
@@ -146,6 +149,11 @@ TEST_F(ContactLogTest, OneThatWasOnlyBegunHoldsNothing) {
     Open(2);
     EXPECT_EQ(log_->Read(), std::nullopt) << "a manifest vouches for this one";
   }
+  // Nor if another process was killed after that one.
+  Open(1);
+  Must(log_->Begin({ContactOf(2)}));
+  Open(1);
+  EXPECT_EQ(log_->Read(), (Contacts{ContactOf(1), ContactOf(2)}));
 }
 
 TEST_F(ContactLogTest, AFlippedBitIsSeen) {
@@ -172,7 +180,7 @@ TEST_F(ContactLogTest, WithoutRoomThereIsNoneThatSaysTooLittle) {
   EXPECT_OK(log_->Append(std::vector<Lease>(1000, LeaseOf(1))));
   EXPECT_EQ(Files(), std::vector<std::string>());
   EXPECT_OK(log_->Append({LeaseOf(2)}));
-  EXPECT_EQ(Must(log_->Begin({})), 0U);
+  EXPECT_EQ(Must(log_->Begin({})), 3U) << "which is no file";
   fs_.SetCapacity(1 << 20);
   EXPECT_EQ(Must(log_->Begin({ContactOf(3)})), 4U);
   MustDo(log_->Append({LeaseOf(4)}));

@@ -47,6 +47,7 @@ Crawl::~Crawl() {
     if (thread->thread != nullptr) thread->thread->Stop();
   }
   if (dispatcher_thread_ != nullptr) dispatcher_thread_->Stop();
+  if (!failure_.has_value() && contact_log_ != nullptr) contact_log_->Forget();
 }
 
 Result<std::unique_ptr<Crawl>> Crawl::Open(const Parts& parts) {

@@ -174,7 +174,7 @@ class Crawl {
   // Who may have been contacted, for a manifest.
   struct SavedContacts {
     std::string waits;
-    uint64_t log = 0;  // of contacts; 0: none
+    uint64_t log = 0;  // of contacts
   };
   // A checkpoint that waits for the word of other threads, or for room on disk:
   // each step is then done again.
@@ -287,7 +287,7 @@ class Crawl {
 
   std::unique_ptr<LoopThread> dispatcher_thread_;
   std::unique_ptr<dns::Resolver> resolver_;
-  std::unique_ptr<ContactLog> contact_log_;  // the dispatcher's thread alone
+  std::unique_ptr<ContactLog> contact_log_;  // of the dispatcher's thread
   std::unique_ptr<Dispatcher> dispatcher_;
   std::vector<std::unique_ptr<CrawlThread>> threads_;
 

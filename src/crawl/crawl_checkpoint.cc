@@ -142,9 +142,8 @@ Status Crawl::BeginCheckpoint() {
   checkpoint_->missing = 1;
   dispatcher_thread_->loop().Post([this] {
     loop_->Post([this, contacts = SaveContacts()]() mutable {
-      if (!contacts.has_value()) {
-        Fail(contacts.error());
-      } else if (checkpoint_ != nullptr) {
+      if (!contacts.has_value()) return Fail(contacts.error());
+      if (checkpoint_ != nullptr) {
         checkpoint_->contacts = *std::move(contacts);
       }
       CollectCheckpoint();

@@ -147,9 +147,8 @@ void Politeness::Impl::WaitAsSettingsSay(Host& host) const {
   const Delay delay = rules_.HostDelay(host.pace);
   if (host.last_end != MonoTime()) {
     WaitUntil(host, After(host.last_end, delay.length), delay.reason);
-  } else if (const MonoTime before = ContactBefore(host.key);
-             before != MonoTime()) {
-    WaitUntil(host, After(before, delay.length), DelayReason::kRestart);
+  } else {
+    WaitUntil(host, LeftAloneUntil(host), DelayReason::kRestart);
   }
 }
 
@@ -211,11 +210,7 @@ Length Politeness::Impl::SiteDelay(const HostFacts& facts) const {
 MonoTime Politeness::Impl::FirstRobotsDue(const Host& host) const {
   if (host.contacted) return host.ready_at;
   // The process before may have asked for it just before it ended.
-  const MonoTime before = ContactBefore(host.key);
-  const MonoTime floor = before != MonoTime()
-                             ? After(before, rules_.HostDelay(host.pace).length)
-                             : MonoTime();
-  return std::max(floor, host.not_before);
+  return std::max(LeftAloneUntil(host), host.not_before);
 }
 
 MonoTime Politeness::Impl::DueOf(const Host& host) const {
@@ -322,14 +317,15 @@ void Politeness::Impl::Update(const HostFacts& facts) {
 void Politeness::Impl::ScheduleHost(uint32_t number) {
   const Host& host = hosts_[number];
   if (host.place != Place::kHeap) return;
-  if (host.urls() > 0) return host_heap_.Put(number, DueOf(host));
-  MonoTime stays = host.ready_at;
+  host_heap_.Put(number, host.urls() > 0 ? DueOf(host) : StaysUntil(host));
+}
+
+MonoTime Politeness::Impl::StaysUntil(const Host& host) const {
+  if (!host.hopped || host.crawl_delay_at != MonoTime()) return host.ready_at;
   // A redirect knows nothing of where it leads; when a URL of the host says
   // what delay it asks for, that counts from here.
-  if (host.hopped && host.crawl_delay_at == MonoTime()) {
-    stays = std::max(stays, After(host.last_end, options_.settings.park_after));
-  }
-  host_heap_.Put(number, stays);
+  return std::max(host.ready_at,
+                  After(host.last_end, options_.settings.park_after));
 }
 
 void Politeness::Impl::SetPace(Host& host, const Outcome& outcome) {

@@ -102,6 +102,8 @@ class Politeness::Impl {
   // When a URL that is added now would have its turn.
   MonoTime TurnOf(const Host& host, Kind kind, MonoTime now) const;
   void ScheduleHost(uint32_t host);
+  // How long a host without URLs is to be known here.
+  MonoTime StaysUntil(const Host& host) const;
   void SetPace(Host& host, const Outcome& outcome);
   Length SiteDelay(const HostFacts& facts) const;
   // Of all that is known: it may be longer than what was known at its end.
@@ -131,8 +133,10 @@ class Politeness::Impl {
                      const std::vector<Contact>& since);
   // What waits are made of; two processes that differ in it have other waits.
   uint64_t DelaysMark() const;
-  // When a process before this one may have contacted it last; 0: never.
-  MonoTime ContactBefore(uint64_t host) const;
+  // Until when a host is left alone for what a process before may have asked
+  // of it; 0: for nothing.
+  MonoTime LeftAloneUntil(const Host& host) const;
+  // When a process before may have contacted it last; 0: never.
   MonoTime ContactBefore(const ServerKey& server) const;
 
   // Servers.
@@ -175,7 +179,7 @@ class Politeness::Impl {
   // When everyone counts as contacted who is not one of the following, and who
   // counts as contacted when this process began.
   MonoTime everyone_at_;
-  std::unordered_set<uint64_t> recent_hosts_;
+  std::unordered_map<uint64_t, Length> recent_hosts_;  // RecentHost::delay
   std::unordered_set<ServerKey, ServerKeyHash> recent_servers_;
 
   Slots<Host> hosts_;

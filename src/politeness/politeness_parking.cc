@@ -240,28 +240,38 @@ void Politeness::Impl::SaveRecent(SavedWaits* waits) const {
   const MonoTime now = waits->when;
   waits->delays_mark = DelaysMark();
   waits->everyone_at = everyone_at_;
-  std::vector<uint64_t>& hosts = waits->recent_hosts;
+  std::vector<RecentHost>& hosts = waits->recent_hosts;
   for (const auto& [key, number] : host_by_key_) {
-    if (hosts_[number].ready_at > now) hosts.push_back(key);
+    if (StaysUntil(hosts_[number]) > now) hosts.push_back({key, {}});
   }
   for (const auto& [key, host] : parked_hosts_) {
-    if (host.ready_at > now) hosts.push_back(key);
+    if (host.ready_at > now) hosts.push_back({key, {}});
   }
+  // Those of whom this process may have heard nothing yet, as long as it makes
+  // them wait: a hop's host for as long as it would be known (StaysUntil).
+  const Length all = std::max<Length>(options_.settings.host_delay,
+                                      options_.settings.park_after);
+  for (const auto& [key, delay] : recent_hosts_) {
+    if (After(start_, std::max(all, delay)) > now)
+      hosts.push_back({key, delay});
+  }
+  std::sort(hosts.begin(), hosts.end(),
+            [](const RecentHost& a, const RecentHost& b) {
+              return a.host != b.host ? a.host < b.host : a.delay > b.delay;
+            });
+  const auto same = [](const RecentHost& a, const RecentHost& b) {
+    return a.host == b.host;
+  };
+  hosts.erase(std::unique(hosts.begin(), hosts.end(), same), hosts.end());
+
   std::vector<ServerKey>& servers = waits->recent_servers;
   for (const auto& [key, number] : server_by_key_) {
     if (servers_[number].ready_at > now) servers.push_back(key);
-  }
-  // Those of whom nothing was heard in this process; longer waits of theirs
-  // are held.
-  if (now < After(start_, options_.settings.host_delay)) {
-    hosts.insert(hosts.end(), recent_hosts_.begin(), recent_hosts_.end());
   }
   if (now < After(start_, rules_.ServerDelay(0))) {
     servers.insert(servers.end(), recent_servers_.begin(),
                    recent_servers_.end());
   }
-  std::sort(hosts.begin(), hosts.end());
-  hosts.erase(std::unique(hosts.begin(), hosts.end()), hosts.end());
   std::sort(
       servers.begin(), servers.end(),
       [](const ServerKey& a, const ServerKey& b) { return a.bytes < b.bytes; });
@@ -284,8 +294,13 @@ uint64_t Politeness::Impl::DelaysMark() const {
   return KeyedHash(text, 0);
 }
 
-MonoTime Politeness::Impl::ContactBefore(uint64_t host) const {
-  return recent_hosts_.contains(host) ? start_ : everyone_at_;
+MonoTime Politeness::Impl::LeftAloneUntil(const Host& host) const {
+  const Length delay = rules_.HostDelay(host.pace).length;
+  const auto recent = recent_hosts_.find(host.key);
+  if (recent != recent_hosts_.end()) {
+    return After(start_, std::max(delay, recent->second));
+  }
+  return everyone_at_ == MonoTime() ? MonoTime() : After(everyone_at_, delay);
 }
 
 MonoTime Politeness::Impl::ContactBefore(const ServerKey& server) const {
@@ -306,13 +321,18 @@ std::vector<Contact> Politeness::Impl::InFlight() const {
 void Politeness::Impl::OnlyContacted(const SavedWaits& saved,
                                      const std::vector<Contact>& since) {
   everyone_at_ = saved.everyone_at;
-  recent_hosts_.insert(saved.recent_hosts.begin(), saved.recent_hosts.end());
+  const auto add_host = [this](uint64_t host, Length delay) {
+    if (delay <= options_.settings.host_delay) delay = Length::zero();
+    Length& known = recent_hosts_[host];
+    known = std::max(known, delay);
+  };
+  for (const RecentHost& recent : saved.recent_hosts) {
+    add_host(recent.host, recent.delay);
+  }
+  for (const Contact& contact : since) add_host(contact.host, contact.delay);
   recent_servers_.insert(saved.recent_servers.begin(),
                          saved.recent_servers.end());
-  for (const Contact& contact : since) {
-    recent_hosts_.insert(contact.host);
-    recent_servers_.insert(contact.address);
-  }
+  for (const Contact& contact : since) recent_servers_.insert(contact.address);
 }
 
 Status Politeness::Impl::Restore(
@@ -337,13 +357,6 @@ Status Politeness::Impl::Restore(
   for (ServerWait wait : waits->servers) {
     wait.left = std::max(Length::zero(), wait.left - passed);
     Hold(wait);
-  }
-  // Longer than a restart makes a host wait of which nothing else is known.
-  for (const Contact& contact : since.value_or(std::vector<Contact>())) {
-    if (contact.delay <= options_.settings.host_delay) continue;
-    const Trouble trouble = Why(contact.host).trouble;
-    Hold(HostWait{contact.host, contact.delay, DelayReason::kRestart,
-                  trouble.failures, trouble.overloads});
   }
   return {};
 }

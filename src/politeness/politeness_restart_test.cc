@@ -188,6 +188,50 @@ TEST_F(PolitenessRestartTest, WhatWasInFlightIsForTheNextProcessToKnow) {
   EXPECT_GE(politeness_->Why(1).until, clock_.Now() + seconds(10));
 }
 
+// A redirect led there, of which nobody had looked up what delay it asks for.
+TEST_F(PolitenessRestartTest, ACrawlDelayCountsFromAHopOfTheProcessBefore) {
+  TestHost hop(1);
+  HostFacts facts = hop.facts();
+  facts.crawl_delay = std::nullopt;
+  politeness_->Add(facts, Kind::kHop, "");
+  Finish(Take().at(0), HostStep::kWell, Length::zero());
+  clock_.Advance(seconds(50));
+  const std::string saved = politeness_->Save();
+  Start(true);
+  EXPECT_OK(politeness_->Restore(saved, std::vector<Contact>()));
+  clock_.Advance(seconds(50));
+  const std::string again = politeness_->Save();
+  Start(true);
+  EXPECT_OK(politeness_->Restore(again, std::vector<Contact>()));
+  TestHost page(1);
+  page.crawl_delay = minutes(4);
+  politeness_->Add(page.facts(), Kind::kPage, "");
+  EXPECT_TRUE(Take().empty());
+}
+
+TEST_F(PolitenessRestartTest, ThatAHostWasInTroubleIsForItsRecordToSay) {
+  const std::string saved = politeness_->Save();
+  Start(true);
+  EXPECT_OK(politeness_->Restore(
+      saved, std::vector<Contact>{{1, ServerNumber(1), minutes(2)}}));
+  TestHost host(1);
+  host.failures = 2;
+  politeness_->Add(host.facts(), Kind::kPage, "");
+  EXPECT_EQ(politeness_->Why(1).trouble.failures, 2U);
+  EXPECT_EQ(politeness_->Why(1).until, clock_.Now() + minutes(2));
+}
+
+TEST_F(PolitenessRestartTest, WaitsWithoutNamesMakeEveryoneWait) {
+  std::string saved = politeness_->Save();
+  // Version 2 ended before them: 8 bytes of the delays, and three counts.
+  saved.resize(saved.size() - 11);
+  saved[0] = 2;
+  Start(true);
+  EXPECT_OK(politeness_->Restore(saved, std::vector<Contact>()));
+  politeness_->Add(TestHost(1).facts(), Kind::kPage, "");
+  EXPECT_EQ(politeness_->Why(1).until, clock_.Now() + seconds(40));
+}
+
 TEST_F(PolitenessRestartTest, WhoWasMadeToWaitWaitsInTheNextProcessToo) {
   const std::string saved = politeness_->Save();
   Start(true);
@@ -349,7 +393,7 @@ TEST_F(PolitenessRestartTest, WaitsComeBackAsTheyWereSaved) {
   waits.boot_id = "boot";
   waits.delays_mark = 0x0123456789abcdef;
   waits.everyone_at = MonoTime(seconds(5));
-  waits.recent_hosts = {1, 7, UINT64_MAX};
+  waits.recent_hosts = {{1, {}}, {7, hours(2)}, {UINT64_MAX, {}}};
   waits.recent_servers = {ServerNumber(1), ServerNumber(2)};
   waits.when = clock_.Now();
   waits.hosts = {{1, seconds(90), DelayReason::kCrawlDelay, 0, 2},

@@ -7,6 +7,7 @@ namespace nephila::politeness {
 namespace {
 
 constexpr uint8_t kVersion = 3;
+constexpr uint8_t kNamelessVersion = 2;
 // No time is later (delays.h), so no wait is longer.
 constexpr uint64_t kMostNanoseconds =
     static_cast<uint64_t>(kFarthest.time_since_epoch().count());
@@ -49,7 +50,8 @@ Result<void, ReadError> ReadRecent(ByteReader& reader, SavedWaits* waits) {
   for (uint64_t i = 0; i < hosts; ++i) {
     NEPHILA_TRY(const uint64_t step, reader.Varint());
     host += step;
-    waits->recent_hosts.push_back(host);
+    NEPHILA_TRY(const Length delay, ReadLength(reader));
+    waits->recent_hosts.push_back({host, delay});
   }
   NEPHILA_TRY(const uint64_t servers, reader.Varint());
   for (uint64_t i = 0; i < servers; ++i) {
@@ -59,7 +61,7 @@ Result<void, ReadError> ReadRecent(ByteReader& reader, SavedWaits* waits) {
   return {};
 }
 
-Result<SavedWaits, ReadError> Read(ByteReader& reader) {
+Result<SavedWaits, ReadError> Read(ByteReader& reader, uint8_t version) {
   SavedWaits waits;
   NEPHILA_TRY(const std::string_view boot, reader.Sized());
   waits.boot_id = boot;
@@ -82,7 +84,9 @@ Result<SavedWaits, ReadError> Read(ByteReader& reader) {
     NEPHILA_TRY(const ServerWait wait, ReadServer(reader));
     waits.servers.push_back(wait);
   }
-  NEPHILA_RETURN_IF_ERROR(ReadRecent(reader, &waits));
+  if (version != kNamelessVersion) {
+    NEPHILA_RETURN_IF_ERROR(ReadRecent(reader, &waits));
+  }
   if (!reader.AtEnd()) return Unexpected(ReadError::kOverlong);
   return waits;
 }
@@ -112,9 +116,10 @@ std::string FormatWaits(const SavedWaits& waits) {
   writer.Varint(Nanoseconds(waits.everyone_at));
   writer.Varint(waits.recent_hosts.size());
   uint64_t last = 0;
-  for (const uint64_t host : waits.recent_hosts) {
-    writer.Varint(host - last);
-    last = host;
+  for (const RecentHost& recent : waits.recent_hosts) {
+    writer.Varint(recent.host - last);
+    writer.Varint(static_cast<uint64_t>(recent.delay.count()));
+    last = recent.host;
   }
   writer.Varint(waits.recent_servers.size());
   for (const ServerKey& key : waits.recent_servers) WriteKey(key, &writer);
@@ -124,8 +129,10 @@ std::string FormatWaits(const SavedWaits& waits) {
 std::optional<SavedWaits> ParseWaits(std::string_view bytes) {
   ByteReader reader(bytes);
   const auto version = reader.U8();
-  if (!version || *version != kVersion) return std::nullopt;
-  auto waits = Read(reader);
+  if (!version || (*version != kVersion && *version != kNamelessVersion)) {
+    return std::nullopt;
+  }
+  auto waits = Read(reader, *version);
   if (!waits) return std::nullopt;
   return *std::move(waits);
 }

@@ -4,7 +4,8 @@
 // Lengths that are left, not times: monotonic times mean nothing after the
 // machine has started anew. With those of a manifest stands when that was, by
 // which boot, and who was contacted lately, for a restart under the same boot.
-// One version byte; what cannot be read is refused as a whole.
+// One version byte; what cannot be read is refused as a whole. Version 2 has no
+// names: under no boot does it say who was left alone.
 //
 // Threads: any. Cost: linear.
 #pragma once
@@ -38,6 +39,15 @@ struct ServerWait {
   Length left{0};
 };
 
+// One that may have been contacted.
+struct RecentHost {
+  bool operator==(const RecentHost&) const = default;
+
+  uint64_t host = 0;
+  // If that is known to be longer than all hosts wait; else 0.
+  Length delay{0};
+};
+
 struct SavedWaits {
   bool operator==(const SavedWaits&) const = default;
 
@@ -50,7 +60,7 @@ struct SavedWaits {
   // Everyone else counts as contacted then; 0: never.
   MonoTime everyone_at{};
   // Those whose wait was not over, without those in flight; in order.
-  std::vector<uint64_t> recent_hosts;
+  std::vector<RecentHost> recent_hosts;
   std::vector<ServerKey> recent_servers;
 };
 
