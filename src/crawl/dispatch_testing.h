@@ -203,6 +203,7 @@ class DispatchTest : public testing::Test {
   std::vector<Error> errors_;
   std::vector<size_t> started_;  // by downloader
   std::function<void(const FinishedVisit&)> on_finished_;
+  std::function<Status(const std::vector<politeness::Lease>&)> before_leases_;
   std::function<std::optional<nanoseconds>(std::string_view)> site_delay_;
 
  private:
@@ -216,6 +217,7 @@ class DispatchTest : public testing::Test {
                             .max_in_flight = max_in_flight,
                             .downloaders = downloaders,
                             .restarted = false,
+                            .before_leases = before_leases_,
                             .start = nullptr,
                             .released = nullptr,
                             .park = nullptr,

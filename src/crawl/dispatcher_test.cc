@@ -258,6 +258,28 @@ TEST_F(DispatcherTest, NoMoreAreInFlightThanAreLet) {
   EXPECT_TRUE(RunUntilFinished(7));
 }
 
+TEST_F(DispatcherTest, LeasesThatCannotBeWrittenDownAreNotGiven) {
+  bool refuses = true;
+  size_t told = 0;
+  before_leases_ = [&](const std::vector<politeness::Lease>& leases) -> Status {
+    EXPECT_EQ(dispatcher_->in_flight(), 0U);
+    told += leases.size();
+    if (refuses) return Unexpected(Error{ErrorCode::kIo, "bad"});
+    return {};
+  };
+  Start();
+  Give(Page("http://a.test/"));
+  ASSERT_TRUE(RunUntil([&] { return told == 1; }));
+  RunFor(seconds(5));
+  EXPECT_EQ(told, 1U) << "nor is anybody else asked";
+  EXPECT_TRUE(web_.Asked().empty());
+  EXPECT_EQ(dispatcher_->waiting(), 1U);
+  refuses = false;
+  dispatcher_->Resume();
+  EXPECT_TRUE(RunUntilFinished(1));
+  EXPECT_EQ(told, 2U);
+}
+
 TEST_F(DispatcherTest, APageThatIsNotDueForLongIsParked) {
   Start();
   VisitPtr page = Page("http://a.test/");
