@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "base/hash.h"
 #include "base/text.h"
+#include "item/hand_on.h"
 #include "item/saved_totals.h"
 #include "item/stage_commit.h"
 #include "url/record_keys.h"
@@ -239,19 +240,6 @@ Result<Admission> Caps::AddToDomains(std::string_view record) {
   return drum::AddTo(*domains_, tuple);
 }
 
-Result<size_t> Caps::HandOn(const item::RecordSink& sink, size_t max_urls) {
-  size_t handed_on = 0;
-  while (handed_on < max_urls && !waiting_.empty()) {
-    NEPHILA_TRY(const Admission admission, sink(waiting_.front()));
-    if (admission == Admission::kFull) break;
-    waiting_.pop_front();
-    account_.Out();
-    account_.Hold(-1);
-    ++handed_on;
-  }
-  return handed_on;
-}
-
 Result<size_t> Caps::MoveToDomains() {
   size_t moved = 0;
   while (!to_domains_.empty()) {
@@ -270,7 +258,7 @@ Result<size_t> Caps::Deliver(drum::Drum& drum, std::deque<std::string>& through,
 }
 
 Result<size_t> Caps::Step(const item::RecordSink& sink, size_t max_urls) {
-  NEPHILA_TRY(size_t done, HandOn(sink, max_urls));
+  NEPHILA_TRY(size_t done, item::HandOn(&waiting_, sink, max_urls, &account_));
   if (waiting_.empty() && done < max_urls) {
     if (has_domains_) {
       NEPHILA_TRY(const size_t moved, MoveToDomains());
@@ -284,7 +272,8 @@ Result<size_t> Caps::Step(const item::RecordSink& sink, size_t max_urls) {
           Deliver(*hosts_, has_domains_ ? to_domains_ : waiting_, max_urls));
       done += judged;
     }
-    NEPHILA_TRY(const size_t more, HandOn(sink, max_urls));
+    NEPHILA_TRY(const size_t more,
+                item::HandOn(&waiting_, sink, max_urls, &account_));
     done += more;
   }
   return done;

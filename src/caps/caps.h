@@ -137,7 +137,6 @@ class Caps {
   drum::DrumOptions DomainsOptions() const;
   bool Restore(ByteReader& reader);
   Result<item::Admission> AddToDomains(std::string_view record);
-  Result<size_t> HandOn(const item::RecordSink& sink, size_t max_urls);
   Result<size_t> MoveToDomains();
   Result<size_t> Deliver(drum::Drum& drum, std::deque<std::string>& through,
                          size_t max_urls);

@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "drum/stage_access.h"
+#include "item/hand_on.h"
 #include "item/saved_totals.h"
 #include "item/stage_commit.h"
 #include "seen/cache_size.h"
@@ -139,27 +140,16 @@ Admission Seen::AddAgain(const item::UrlRecord& record) {
   return Admission::kTaken;
 }
 
-Result<size_t> Seen::HandOn(const item::RecordSink& sink, size_t max_urls) {
-  size_t handed_on = 0;
-  while (handed_on < max_urls && !waiting_.empty()) {
-    NEPHILA_TRY(const Admission admission, sink(waiting_.front()));
-    if (admission == Admission::kFull) break;
-    waiting_.pop_front();
-    account_.Out();
-    account_.Hold(-1);
-    ++handed_on;
-  }
-  return handed_on;
-}
-
 Result<size_t> Seen::Step(const item::RecordSink& sink, size_t max_urls) {
-  NEPHILA_TRY(const size_t first, HandOn(sink, max_urls));
+  NEPHILA_TRY(const size_t first,
+              item::HandOn(&waiting_, sink, max_urls, &account_));
   if (!waiting_.empty() || first >= max_urls) return first;
   WaitingReceiver receiver(waiting_);
   NEPHILA_TRY(const uint64_t duplicates,
               drum::DeliverUnique(*drum_, receiver, max_urls - first, account_,
                                   DropReason::kDuplicate));
-  NEPHILA_TRY(const size_t more, HandOn(sink, max_urls));
+  NEPHILA_TRY(const size_t more,
+              item::HandOn(&waiting_, sink, max_urls, &account_));
   return first + duplicates + more;
 }
 

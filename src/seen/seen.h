@@ -110,7 +110,6 @@ class Seen {
   Seen(SeenOptions options, uint64_t cache_bytes);
 
   drum::DrumOptions MakeDrumOptions(uint64_t cache_bytes) const;
-  Result<size_t> HandOn(const item::RecordSink& sink, size_t max_urls);
   bool Restore(std::string_view state);
 
   const SeenOptions options_;
