@@ -101,8 +101,6 @@ size_t SizeTransfers(config::Settings* settings, std::ostream& err) {
   return most;
 }
 
-// A line of a file that is no URL is said and left out: files are long, and
-// come from elsewhere.
 // Whether the scope takes it though it is a seed; else it is said and left out.
 bool IsTaken(std::string_view url, crawl::Crawl* crawl, std::ostream& err) {
   const auto why = crawl->RefusesSeed(url);
@@ -110,8 +108,11 @@ bool IsTaken(std::string_view url, crawl::Crawl* crawl, std::ostream& err) {
   return !why;
 }
 
+// A line that is no URL is said and left out: files are long, and come from
+// elsewhere.
 Status AddSeedLines(std::istream& in, const std::string& name,
-                    crawl::Crawl* crawl, std::ostream& err, size_t* count) {
+                    crawl::Crawl* crawl, Progress* progress, std::ostream& err,
+                    size_t* count) {
   Status added;
   size_t number = 0;
   NEPHILA_RETURN_IF_ERROR(ForEachLine(in, [&](const std::string& line) {
@@ -121,7 +122,7 @@ Status AddSeedLines(std::istream& in, const std::string& name,
     if (!IsTaken(url, crawl, err)) return;
     Status one = crawl->AddSeed(url);
     if (one.has_value()) {
-      ++*count;
+      progress->ShowSeeds(++*count);
       return;
     }
     if (one.error().code == ErrorCode::kInvalidArgument) {
@@ -135,7 +136,8 @@ Status AddSeedLines(std::istream& in, const std::string& name,
 }
 
 Status AddSeeds(const CrawlCmdOptions& options, std::istream& in,
-                crawl::Crawl* crawl, std::ostream& err, bool is_new) {
+                crawl::Crawl* crawl, Progress* progress, std::ostream& err,
+                bool is_new) {
   size_t count = 0;
   for (const std::string& url : options.seeds) {
     if (!IsTaken(url, crawl, err)) continue;
@@ -150,7 +152,7 @@ Status AddSeeds(const CrawlCmdOptions& options, std::istream& in,
   for (const std::string& path : options.seed_files) {
     if (path == "-") {
       NEPHILA_RETURN_IF_ERROR(
-          AddSeedLines(in, "standard input", crawl, err, &count));
+          AddSeedLines(in, "standard input", crawl, progress, err, &count));
       continue;
     }
     std::ifstream file(path);
@@ -159,8 +161,8 @@ Status AddSeeds(const CrawlCmdOptions& options, std::istream& in,
           Error{ErrorCode::kNotFound,
                 "--seeds " + EscapeForTerminal(path) + ": cannot be read"});
     }
-    NEPHILA_RETURN_IF_ERROR(
-        AddSeedLines(file, EscapeForTerminal(path), crawl, err, &count));
+    NEPHILA_RETURN_IF_ERROR(AddSeedLines(file, EscapeForTerminal(path), crawl,
+                                         progress, err, &count));
   }
   if (count == 0 && is_new) return Wrong("no seed can be crawled");
   return {};
@@ -345,8 +347,7 @@ Status RunCrawl(const Setup& setup, const CrawlCmdOptions& options,
   }
   const auto crawl = *std::move(opened);
   NEPHILA_RETURN_IF_ERROR(
-      AddSeeds(options, in, crawl.get(), err, folder->is_new()));
-
+      AddSeeds(options, in, crawl.get(), &progress, err, folder->is_new()));
   NEPHILA_RETURN_IF_ERROR(TakeCommands(*fs, options.job, crawl.get(), &log));
   NEPHILA_TRY(const auto control,
               OpenControl({*crawl, *fs, clock, log, suffixes, options.job,

@@ -99,6 +99,12 @@ void Progress::ShowDisk(const crawl::CrawlStatus& status) {
   Say(waits ? status.disk : "disk: there is room again; going on");
 }
 
+void Progress::ShowSeeds(uint64_t seeds) {
+  constexpr uint64_t kMillion = 1'000'000;
+  if (quiet_ || seeds == 0 || seeds % kMillion != 0) return;
+  Say(fmt::format("{} million seeds taken", seeds / kMillion));
+}
+
 void Progress::Say(const std::string& line) {
   End();
   err_ << "nephila: " << line << '\n' << std::flush;

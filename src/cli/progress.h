@@ -21,6 +21,8 @@ class Progress {
   // `limits` say where the crawl ends; they may change.
   void Show(const crawl::CrawlStatus& status,
             const config::CrawlSettings& limits);
+  // So many seeds were taken: said of each million, which takes some seconds.
+  void ShowSeeds(uint64_t seeds);
   void End();  // of the line
   // A line that stays.
   void Say(const std::string& line);

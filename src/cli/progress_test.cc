@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <sstream>
 
 namespace nephila::cli {
 namespace {
@@ -56,6 +57,17 @@ TEST(ProgressTest, TheLineSaysWhatIsLeft) {
       std::string::npos);
   EXPECT_EQ(ProgressLine(Status(), 10, std::nullopt).find("left"),
             std::string::npos);
+}
+
+TEST(ProgressTest, MillionsOfSeedsAreNotTakenInSilence) {
+  std::ostringstream err;
+  Progress loud(/*quiet=*/false, err);
+  Progress quiet(/*quiet=*/true, err);
+  for (const uint64_t seeds : {0, 1, 999'999, 1'000'000, 1'000'001}) {
+    loud.ShowSeeds(seeds);
+    quiet.ShowSeeds(seeds);
+  }
+  EXPECT_EQ(err.str(), "nephila: 1 million seeds taken\n");
 }
 
 TEST(ProgressTest, WhatMattersMostComesFirst) {
