@@ -11,6 +11,10 @@ function(nephila_module name)
   cmake_parse_arguments(arg "THREADS" "" "SOURCES;DEPS;TESTS;TEST_DEPS;FUZZERS" ${ARGN})
   set(target nephila_${name})
   add_library(${target} STATIC ${arg_SOURCES})
+  if(NEPHILA_FUZZERS)
+    # What fuzzers look for new paths in; tests run it all the same.
+    target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
+  endif()
   target_include_directories(${target} PUBLIC ${CMAKE_SOURCE_DIR}/src)
   foreach(dep IN LISTS arg_DEPS)
     if(TARGET nephila_${dep})
@@ -24,6 +28,11 @@ function(nephila_module name)
     add_executable(${name}_test ${arg_TESTS})
     target_link_libraries(${name}_test PRIVATE ${target} ${arg_TEST_DEPS}
                           nephila_source_path GTest::gtest_main)
+    if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+      # g++ has it in no group of warnings; small numbers of tests are what they
+      # look like.
+      target_compile_options(${name}_test PRIVATE -Wno-sign-conversion)
+    endif()
     # A test is compiled more often than it runs: half the time of a build was
     # spent on making tests fast. What they test keeps its flags.
     if(NEPHILA_SANITIZE)
@@ -51,6 +60,7 @@ function(nephila_module name)
       get_filename_component(fuzzer ${source} NAME_WE)
       add_executable(${fuzzer} ${source})
       target_link_libraries(${fuzzer} PRIVATE ${target})
+      target_compile_options(${fuzzer} PRIVATE -fsanitize=fuzzer)
       target_link_options(${fuzzer} PRIVATE -fsanitize=fuzzer)
       add_dependencies(fuzzers ${fuzzer})
     endforeach()

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs every fuzzer of the preset `fuzz` for some seconds, one on each core,
+# Runs every fuzzer of the preset `asan` for some seconds, one on each core,
 # from the corpora in testdata/fuzz; what it finds stays in build/fuzz. Usage:
 # fuzz.sh SECONDS [NAME...]
 set -euo pipefail
@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 # fuzz_one SECONDS NAME: quiet, but for one line, and the log if it failed.
 fuzz_one() {
   local seconds=$1 name=$2 program runs options=()
-  program=$(find build/fuzz/src -name "$name" -type f)
+  program=$(find build/asan/src -name "$name" -type f)
   [ -n "$program" ] || { echo "$name: not built" >&2; return 1; }
   mkdir -p "build/fuzz/corpus/$name"
   [ -f "testdata/fuzz/$name.dict" ] && options+=(-dict="testdata/fuzz/$name.dict")
@@ -28,7 +28,7 @@ export -f fuzz_one
 seconds=$1
 shift
 if [ $# -eq 0 ]; then
-  mapfile -t found < <(find build/fuzz/src -name '*_fuzz' -type f | sort)
+  mapfile -t found < <(find build/asan/src -name '*_fuzz' -type f | sort)
   set -- "${found[@]##*/}"
 fi
 [ $# -gt 0 ] || { echo "no fuzzer is built" >&2; exit 1; }

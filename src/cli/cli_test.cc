@@ -268,7 +268,6 @@ TEST(Cli, WrongUseIsOneLineAndAStatus) {
   ExpectError({}, 2, "nephila --help");
   ExpectError({"settigns"}, 2, "did you mean settings?");
   ExpectError({"zzz"}, 2, "zzz: no such verb");
-  ExpectError({"bench", "urls"}, 2, "did you mean url?");
   ExpectError({"demo", "extra"}, 2, "extra");
   ExpectError({"url", "--bsae", "x"}, 2, "--bsae");
   ExpectError({"robots", "/x"}, 2, "--file");
@@ -491,37 +490,6 @@ TEST(CliLinks, SaysWhatIsWrong) {
   EXPECT_NE(run.err.find("/nonexistent"), std::string::npos) << run.err;
 }
 
-TEST(CliBenchLinks, PrintsTheNamesThatScriptsRelyOn) {
-  setenv("NEPHILA_CORPUS", "/nonexistent", 1);
-  Finished run = Nephila({"bench", "links", "--json", "--passes", "1"});
-  unsetenv("NEPHILA_CORPUS");
-  ASSERT_EQ(run.status, 0) << run.err;
-  auto lines = JsonLines(run.out);
-  ASSERT_EQ(lines.size(), 5u);
-  EXPECT_EQ(lines[0]["parser"], "nephila");
-  EXPECT_EQ(lines[3]["parser"], "libxml2");
-  EXPECT_EQ(lines[4]["parser"], "gumbo");
-  for (const auto& line : lines) {
-    EXPECT_GT(line["mb_per_s"], 0);
-    EXPECT_GT(line["links"], 10000);
-    EXPECT_EQ(line["links"], lines[0]["links"]);
-  }
-}
-
-TEST(CliBenchUrl, PrintsTheNamesThatScriptsRelyOn) {
-  std::string file = TempFile("urls.txt");
-  std::ofstream(file) << "http://a.com/\nhttp://b.com/x?y=1\nmailto:x\n";
-  Finished run =
-      Nephila({"bench", "url", "--json", "--passes", "1", "--urls", file});
-  std::remove(file.c_str());
-  ASSERT_EQ(run.status, 0) << run.err;
-  auto line = JsonLines(run.out).at(0);
-  EXPECT_GT(line["ns_per_url"], 0);
-  EXPECT_TRUE(line.contains("instructions_per_url"));
-  EXPECT_EQ(line["urls"], 3);
-  EXPECT_EQ(line["dropped"], 1);
-}
-
 TEST(CliBench, SaysWhereItMissesTheProgramOfTheBenchmarks) {
   std::string folder = TempFile("alone");
   std::string program = folder + "/nephila";
@@ -534,22 +502,6 @@ TEST(CliBench, SaysWhereItMissesTheProgramOfTheBenchmarks) {
             std::string::npos)
       << run.err;
   EXPECT_EQ(std::count(run.err.begin(), run.err.end(), '\n'), 1) << run.err;
-}
-
-TEST(CliBenchSim, PrintsWhatAPageCosts) {
-  Finished run = Nephila({"bench", "sim", "--json", "--passes", "1"});
-  ASSERT_EQ(run.status, 0) << run.err;
-  auto line = JsonLines(run.out).at(0);
-  EXPECT_GT(line["us_per_page"], 0);
-  EXPECT_GT(line["bytes_per_page"], 10'000);
-}
-
-TEST(CliBenchUrl, GeneratesUrlsWhereThereIsNoCorpus) {
-  setenv("NEPHILA_CORPUS", "/nonexistent", 1);
-  Finished run = Nephila({"bench", "url", "--json", "--passes", "1"});
-  unsetenv("NEPHILA_CORPUS");
-  ASSERT_EQ(run.status, 0) << run.err;
-  EXPECT_EQ(JsonLines(run.out).at(0)["source"], "generated");
 }
 
 }  // namespace

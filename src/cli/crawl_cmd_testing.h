@@ -21,17 +21,14 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/real_file_system.h"
+#include "base/sanitizers_testing.h"
 #include "sim/politeness_check.h"
 #include "sim/simulation.h"
 
 namespace nephila::cli {
 
 // Bars of time are for a program as users build it.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr int kSlowness = 5;
-#else
-inline constexpr int kSlowness = 1;
-#endif
+inline constexpr int kSlowness = kIsSanitized ? 5 : 1;
 
 // How long to wait for what has to come: far longer than it takes, so that
 // only what never comes is not waited for.

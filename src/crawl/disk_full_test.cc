@@ -513,6 +513,7 @@ TEST_P(OneRefusalTest, AnyOtherFailureEndsItAndNamesTheFile) {
            {Fault::kEio, OperationKind::kWrite, "seen/"},
            {Fault::kEio, OperationKind::kWrite, "robots/"},
            {Fault::kEio, OperationKind::kWrite, "ready/"},
+           {Fault::kEio, OperationKind::kWrite, "contacts/"},
            {Fault::kNoSpace, OperationKind::kSync, "archive/nephila-"},
            {Fault::kNoSpace, OperationKind::kSync, "archive/crawl.log"},
            {Fault::kNoSpace, OperationKind::kSync, "journal/journal-"},
@@ -521,9 +522,10 @@ TEST_P(OneRefusalTest, AnyOtherFailureEndsItAndNamesTheFile) {
            {Fault::kNoSpace, OperationKind::kSync, "robots/"},
            {Fault::kNoSpace, OperationKind::kSync, "ready/"}}) {
     const auto found = std::find_if(
-        operations.begin(), operations.end(), [&](const Operation& operation) {
-          return operation.number > begun_ && operation.kind == kind &&
-                 operation.path.find(part) != std::string::npos;
+        operations.begin(), operations.end(),
+        [this, of = kind, name = part](const Operation& operation) {
+          return operation.number > begun_ && operation.kind == of &&
+                 operation.path.find(name) != std::string::npos;
         });
     ASSERT_NE(found, operations.end()) << part;
     SCOPED_TRACE(DescribeOperation(*found));

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/sanitizers_testing.h"
 #include "crawl/recovery_testing.h"
 #include "crawl/retry_command.h"
 
@@ -187,7 +188,7 @@ TEST_P(RetryKillTest, EachIsArchivedOnceWheneverTheProcessEnds) {
   PutWeb();
   settings_.crawl.checkpoint_interval =
       GetParam() ? milliseconds(10) : milliseconds(3'600'000);
-  for (int turns = 0; turns < 900; turns += 71) {
+  for (int turns = 0; turns < 900; turns += kIsSanitized ? 284 : 71) {
     SCOPED_TRACE(turns);
     fs_.LosePower(LossMode::kNothingUnsynced);
     Close();

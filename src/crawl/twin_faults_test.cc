@@ -15,6 +15,7 @@
 #include "base/faulty_file_system.h"
 #include "base/hash.h"
 #include "base/random.h"
+#include "base/sanitizers_testing.h"
 #include "crawl/twin_testing.h"
 
 namespace nephila::crawl {
@@ -216,11 +217,7 @@ class FaultyRun {
 // sanitizers.
 class TwinFaultsPartTest : public testing::TestWithParam<uint64_t> {};
 constexpr uint64_t kParts = 10;
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr uint64_t kSeedsOfAPart = 10;
-#else
-constexpr uint64_t kSeedsOfAPart = 100;
-#endif
+constexpr uint64_t kSeedsOfAPart = kIsSanitized ? 10 : 100;
 
 INSTANTIATE_TEST_SUITE_P(Parts, TwinFaultsPartTest,
                          testing::Range(uint64_t{0}, kParts));

@@ -30,7 +30,7 @@ class JumpingClock final : public Clock {
   void Jump(std::chrono::nanoseconds delta) { jumped_ += delta; }
 
  private:
-  const RealClock real_;
+  const RealClock real_{};
   std::chrono::nanoseconds jumped_{0};
 };
 

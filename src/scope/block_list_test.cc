@@ -37,7 +37,7 @@ class BlockListTest : public testing::Test {
     return hit ? hit->ToString() : "";
   }
 
-  const config::Settings settings_;
+  const config::Settings settings_{};
   const url::PublicSuffixList suffixes_ = url::PublicSuffixList::BuiltIn();
   url::Canonicalizer canonicalizer_{settings_.url, suffixes_, 1};
   std::vector<std::string> wrong_;

@@ -29,7 +29,7 @@ class Surt : public testing::Test {
     return out;
   }
 
-  const config::Settings settings_;
+  const config::Settings settings_{};
   const PublicSuffixList suffixes_ = PublicSuffixList::BuiltIn();
   Canonicalizer canonicalizer_{settings_.url, suffixes_, 1};
 };
