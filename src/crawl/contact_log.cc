@@ -220,7 +220,7 @@ Status ContactLog::Settle(Status written) {
 
 Status ContactLog::RemoveUpTo(uint64_t number) {
   while (!numbers_.empty() && numbers_.front() <= number) {
-    const Status removed = parts_.fs.Remove(PathOf(numbers_.front()));
+    Status removed = parts_.fs.Remove(PathOf(numbers_.front()));
     if (!removed && removed.error().code != ErrorCode::kNotFound) {
       return removed;
     }
