@@ -280,8 +280,9 @@ void Twin::ExpectAccounts(const Archived& archived) const {
 }
 
 // Whether what a server asked for was known when the host was asked again: not
-// if the entry about it was lost.
+// if nobody heard it, or the entry about it was lost.
 bool Twin::Binds(const FakeContact& asked, MonoTime later) const {
+  if (asked.lost) return false;
   return std::none_of(gone_.begin(), gone_.end(), [&](const Gone& gone) {
     return gone.when >= asked.end && gone.when <= later &&
            gone.when < asked.end + gone.unsure;
