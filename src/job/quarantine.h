@@ -9,7 +9,8 @@
 //   Cost: two small writes of the kernel for a page, and no sync
 //
 // A slot says what its thread reads. It outlives the process that is killed or
-// crashes, which is all that it is for; what the power takes is a strike less.
+// crashes, which is all that it is for; what the power takes is a strike less,
+// or one for a page that was read to its end just before.
 // At Open each slot that is in use is a strike for its page, and a page that
 // was read to its end has none. So a page is left out after two processes that
 // died, one after the other, over this very page: by themselves, or killed
