@@ -118,8 +118,9 @@ Status Crawl::OpenStages(const job::Manifest* manifest, uint64_t from) {
               LoopThread::Make(parts_.clock, shared,
                                is_single ? "downloader" : "dispatcher"));
   // The last slot is for the replay.
-  NEPHILA_TRY(quarantine_, job::Quarantine::Open(parts_.fs, parts_.folder.dir(),
-                                                 downloaders + 1));
+  NEPHILA_TRY(quarantine_, job::Quarantine::Open(
+                               parts_.fs, parts_.folder.dir(), downloaders + 1,
+                               parts_.clock.BootId().value_or("")));
   for (const std::string& url : quarantine_->added()) {
     if (parts_.on_quarantine) parts_.on_quarantine(url);
   }

@@ -241,6 +241,8 @@ TEST(TwinFaultsTest, WhatOnceWentWrongDoesNot) {
            10510, 12144,  // passes that take longer than a retry's wait
            21895,         // rules that are two days old
            81256,         // no room behind a manifest
+           33796,         // the end of a process takes time
+           53191,         // the power left a slot in use, twice
        }) {
     SCOPED_TRACE(testing::Message() << "NEPHILA_TWIN_SEED=" << seed);
     FaultyRun(seed).Run();

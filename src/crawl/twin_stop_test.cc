@@ -114,10 +114,9 @@ TEST_P(TwinStopTest, AgainAtEveryWriteOfTheRecovery) {
       stopped = RunTo(second, &twin, &fs, /*turns=*/1);
       twin.Finish(fs);
       if (twin.last_status().quarantined > 0) {
-        // Two processes in a row ended over this very page; or it was read, and
-        // the power took the word of that.
-        EXPECT_TRUE(read_page || first.crash != nephila::Crash::kKill);
-        EXPECT_TRUE(reads_page_ || second.crash != nephila::Crash::kKill);
+        // Two processes in a row were killed over this very page.
+        EXPECT_TRUE(read_page && first.crash == nephila::Crash::kKill);
+        EXPECT_TRUE(reads_page_ && second.crash == nephila::Crash::kKill);
         continue;
       }
       if (!HasFailure()) twin.ExpectAll(fs);

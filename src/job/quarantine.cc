@@ -32,11 +32,6 @@ constexpr size_t kMostPagesBytes = size_t{64} << 20;
 
 uint64_t HeadSalt() { return KeyedHash(kSlotsMagic, 0); }
 
-// A slot is good in one place of one run only.
-uint64_t SlotSalt(uint64_t run, size_t slot) {
-  return KeyedHash(kSlotsMagic, run * kSplitMixStep + slot + 1);
-}
-
 std::span<const std::byte> BytesOf(std::string_view text) {
   return std::as_bytes(std::span(text.data(), text.size()));
 }
@@ -92,15 +87,22 @@ std::optional<std::string_view> TakeUntil(std::string_view* text, char end) {
 
 }  // namespace
 
-Quarantine::Quarantine(FileSystem& fs, const std::string& dir)
+Quarantine::Quarantine(FileSystem& fs, const std::string& dir,
+                       const std::string& boot_id)
     : fs_(fs),
       slots_path_(dir + "/" + std::string(kSlotsName)),
-      pages_path_(dir + "/" + std::string(kQuarantineName)) {}
+      pages_path_(dir + "/" + std::string(kQuarantineName)),
+      boot_salt_(boot_id.empty() ? 0 : KeyedHash(boot_id, 0)) {}
 
-Result<std::unique_ptr<Quarantine>> Quarantine::Open(FileSystem& fs,
-                                                     const std::string& dir,
-                                                     size_t slots) {
-  std::unique_ptr<Quarantine> quarantine(new Quarantine(fs, dir));
+// A slot is good in one place of one run under one boot only.
+uint64_t Quarantine::SlotSalt(size_t slot) const {
+  return KeyedHash(kSlotsMagic, run_ * kSplitMixStep + slot + 1) ^ boot_salt_;
+}
+
+Result<std::unique_ptr<Quarantine>> Quarantine::Open(
+    FileSystem& fs, const std::string& dir, size_t slots,
+    const std::string& boot_id) {
+  std::unique_ptr<Quarantine> quarantine(new Quarantine(fs, dir, boot_id));
   NEPHILA_RETURN_IF_ERROR(quarantine->ReadPages());
   NEPHILA_TRY(const bool reusable, quarantine->CountStrikes());
   if (!reusable || quarantine->slot_count_ < slots) {
@@ -165,7 +167,7 @@ Result<bool> Quarantine::CountStrikes() {
   for (size_t slot = 0; slot < slot_count_; ++slot) {
     NEPHILA_TRY(const size_t size, read(slot + 1));
     ByteReader frames(std::string_view(bytes).substr(0, size));
-    const auto payload = ReadFrame(frames, SlotSalt(run_, slot), kSlotBytes);
+    const auto payload = ReadFrame(frames, SlotSalt(slot), kSlotBytes);
     if (!payload) continue;
     ByteReader reader(*payload);
     const auto key = reader.U64();
@@ -220,7 +222,7 @@ Status Quarantine::Begin(size_t slot, uint64_t key, std::string_view url) {
   writer.U64(key);
   writer.Sized(url.substr(0, kMostUrlText));
   std::string frame;
-  AppendFrame(frame, payload, SlotSalt(run_, slot));
+  AppendFrame(frame, payload, SlotSalt(slot));
   return slots_->Write((slot + 1) * kSlotBytes, BytesOf(frame));
 }
 

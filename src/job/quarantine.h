@@ -9,8 +9,9 @@
 //   Cost: two small writes of the kernel for a page, and no sync
 //
 // A slot says what its thread reads. It outlives the process that is killed or
-// crashes, which is all that it is for; what the power takes is a strike less,
-// or one for a page that was read to its end just before.
+// crashes, which is all that it is for. Under another boot it means nothing: of
+// slots that were not synced the power may leave one in use whose page was read
+// to its end.
 // At Open each slot that is in use is a strike for its page, and a page that
 // was read to its end has none. So a page is left out after two processes that
 // died, one after the other, over this very page: by themselves, or killed
@@ -41,11 +42,12 @@ inline constexpr uint32_t kMostStrikes = 2;
 class Quarantine {
  public:
   // Counts the strikes of the process before, durably. `dir` is the job's
-  // folder, `slots` how many threads read pages. kCorruption if the file
-  // `quarantine` is damaged. `fs` outlives this.
-  static Result<std::unique_ptr<Quarantine>> Open(FileSystem& fs,
-                                                  const std::string& dir,
-                                                  size_t slots);
+  // folder, `slots` how many threads read pages, `boot_id` the name of this
+  // boot of the machine, if it has one. kCorruption if the file `quarantine` is
+  // damaged. `fs` outlives this.
+  static Result<std::unique_ptr<Quarantine>> Open(
+      FileSystem& fs, const std::string& dir, size_t slots,
+      const std::string& boot_id = "");
 
   // Looks at the file `quarantine` and changes nothing; kCorruption as above.
   static Status Check(FileSystem& fs, const std::string& dir);
@@ -73,7 +75,9 @@ class Quarantine {
     std::string url;
   };
 
-  Quarantine(FileSystem& fs, const std::string& dir);
+  Quarantine(FileSystem& fs, const std::string& dir,
+             const std::string& boot_id = "");
+  uint64_t SlotSalt(size_t slot) const;
   // Both files, as the last process left them.
   Status ReadPages();
   Result<bool> CountStrikes();
@@ -85,6 +89,7 @@ class Quarantine {
   FileSystem& fs_;
   const std::string slots_path_;
   const std::string pages_path_;
+  const uint64_t boot_salt_;
   std::unique_ptr<File> slots_;
   uint64_t run_ = 0;       // of the slots
   size_t slot_count_ = 0;  // in their file

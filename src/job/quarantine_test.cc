@@ -55,6 +55,25 @@ TEST_F(QuarantineTest, APageThatEndsTwoProcessesIsLeftOut) {
   EXPECT_EQ(quarantine_->added(), Urls());
 }
 
+TEST_F(QuarantineTest, UnderAnotherBootASlotMeansNothing) {
+  const auto open = [this](const std::string& boot) {
+    quarantine_.reset();
+    quarantine_ = Must(Quarantine::Open(fs_, "job", 3, boot));
+  };
+  for (const char* boot : {"one", "two", "three", "four"}) {
+    open(boot);
+    EXPECT_EQ(quarantine_->added(), Urls());
+    MustDo(quarantine_->Begin(1, kKey, kUrl));
+    fs_.LosePower(LossMode::kEverything);
+  }
+  // Twice under the same one.
+  open("four");
+  EXPECT_FALSE(quarantine_->Holds(kKey));
+  MustDo(quarantine_->Begin(2, kKey, kUrl));
+  open("four");
+  EXPECT_TRUE(quarantine_->Holds(kKey));
+}
+
 TEST_F(QuarantineTest, PagesThatWereReadHaveNoStrike) {
   for (int process = 0; process < 3; ++process) {
     Open();
