@@ -12,7 +12,6 @@
 #include "bench/crawler_process.h"
 #include "bench/nginx_site.h"
 #include "bench/peer_crawlers.h"
-#include "cli/temporary_folder.h"
 
 namespace nephila::bench {
 namespace {
@@ -147,13 +146,7 @@ Status RunSite(const BenchCrawlOptions& options, const std::string& nephila,
 
 Status RunBenchCrawl(const BenchCrawlOptions& options, std::ostream& out) {
   NEPHILA_TRY(const std::string nephila, NephilaBeside());
-  // The crawlers run in it, so its name is to hold anywhere.
-  std::error_code error;
-  const std::string where =
-      std::filesystem::absolute(
-          options.directory.empty() ? "." : options.directory, error)
-          .string();
-  NEPHILA_TRY(const auto folder, cli::TemporaryFolder::Make(where));
+  NEPHILA_TRY(const auto folder, MakeWorkFolder(options.directory));
   if (!options.broad) return RunSite(options, nephila, folder->path(), out);
   BroadCrawlOptions broad = options.broad_options;
   broad.settings = options.settings;

@@ -17,7 +17,6 @@
 #include "bench/crawler_process.h"
 #include "bench/process.h"
 #include "cli/status_cmd.h"
-#include "cli/temporary_folder.h"
 #include "sim/simulation.h"
 
 namespace nephila::bench {
@@ -96,14 +95,16 @@ class KilledCrawl {
         number == 0 ? SteadyClock::duration(kMostForSeeds) : options_.limit;
     while (web_.counts().requests == before) {
       const auto now = SteadyClock::now();
-      if (crawler->EndsBefore(now + kPoll)) return EndedEarly(crawler.get());
+      if (crawler->EndsBefore(now + kPoll)) {
+        return Unexpected(crawler->EndedEarly());
+      }
       if (now - begin > limit) {
         return Unexpected(Error{ErrorCode::kIo, "it asked for nothing"});
       }
     }
     const auto first = SteadyClock::now();
     if (crawler->EndsBefore(first + options_.run)) {
-      return EndedEarly(crawler.get());
+      return Unexpected(crawler->EndedEarly());
     }
     Life life;
     life.number = number;
@@ -120,12 +121,6 @@ class KilledCrawl {
   }
 
  private:
-  static Unexpected<Error> EndedEarly(CrawlerProcess* crawler) {
-    const Status status = crawler->Wait();
-    return Unexpected(status ? Error{ErrorCode::kIo, "the crawl ended early"}
-                             : status.error());
-  }
-
   Status AskStatus(Life* life) {
     std::ostringstream text;
     NEPHILA_RETURN_IF_ERROR(
@@ -181,12 +176,7 @@ void Print(const Life& life, bool json, std::ostream& out) {
 Status RunBenchRecovery(const BenchRecoveryOptions& options,
                         std::ostream& out) {
   NEPHILA_TRY(const std::string nephila, NephilaBeside());
-  std::error_code error;
-  const std::string where =
-      std::filesystem::absolute(
-          options.directory.empty() ? "." : options.directory, error)
-          .string();
-  NEPHILA_TRY(const auto folder, cli::TemporaryFolder::Make(where));
+  NEPHILA_TRY(const auto folder, MakeWorkFolder(options.directory));
   const auto fs = MakeRealFileSystem();
   const RealClock clock;
   sim::Scenario scenario;
@@ -202,7 +192,8 @@ Status RunBenchRecovery(const BenchRecoveryOptions& options,
   for (int number = 0; number <= options.kills; ++number) {
     NEPHILA_TRY(const Life life, crawl.Live(number));
     Print(life, options.json, out);
-    if (number == 0) std::filesystem::remove(seeds, error);
+    std::error_code ignored;
+    if (number == 0) std::filesystem::remove(seeds, ignored);
   }
   return web->Stop();
 }

@@ -135,8 +135,7 @@ Status RunBroadCrawl(const BroadCrawlOptions& options,
     if (crawler->EndsBefore(
             begin +
             std::chrono::duration_cast<std::chrono::milliseconds>(at))) {
-      NEPHILA_RETURN_IF_ERROR(crawler->Wait());
-      return Unexpected(Error{ErrorCode::kIo, "the crawl ended early"});
+      return Unexpected(crawler->EndedEarly());
     }
     const std::chrono::duration<double> now =
         std::chrono::steady_clock::now() - begin;

@@ -27,8 +27,18 @@ double SecondsOf(const timeval& time) {
          static_cast<double>(time.tv_usec) * 1e-6;
 }
 
-[[noreturn]] void Become(const std::vector<std::string>& command,
-                         const std::string& folder, const std::string& output) {
+std::string LastOf(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text((std::istreambuf_iterator<char>(file)),
+                   std::istreambuf_iterator<char>());
+  if (text.size() > kKeptOutput) text.erase(0, text.size() - kKeptOutput);
+  return text;
+}
+
+}  // namespace
+
+void BecomeChild(const std::vector<std::string>& command,
+                 const std::string& folder, const std::string& output) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   setpgid(0, 0);
   const int file = open(output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
@@ -47,16 +57,6 @@ double SecondsOf(const timeval& time) {
   _exit(kNotFound);
 }
 
-std::string LastOf(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text((std::istreambuf_iterator<char>(file)),
-                   std::istreambuf_iterator<char>());
-  if (text.size() > kKeptOutput) text.erase(0, text.size() - kKeptOutput);
-  return text;
-}
-
-}  // namespace
-
 Result<ChildUse> RunChild(const std::vector<std::string>& command,
                           const std::string& folder,
                           std::chrono::seconds limit) {
@@ -65,7 +65,7 @@ Result<ChildUse> RunChild(const std::vector<std::string>& command,
   const auto begin = Clock::now();
   const pid_t pid = fork();
   if (pid < 0) return Unexpected(Error::FromErrno("fork", errno));
-  if (pid == 0) Become(command, folder, output);
+  if (pid == 0) BecomeChild(command, folder, output);
   setpgid(pid, pid);  // whoever of the two is first
 
   ChildUse use;

@@ -20,6 +20,12 @@ struct ChildUse {
   bool timed_out = false;
 };
 
+// In a process of its own that ends with its parent: becomes the program, in
+// `folder`, with both streams into the file `output`.
+[[noreturn]] void BecomeChild(const std::vector<std::string>& command,
+                              const std::string& folder,
+                              const std::string& output);
+
 // Runs it in `folder` to its end, or to `limit`, when it and all that it began
 // are killed. kNotFound if there is no such program.
 Result<ChildUse> RunChild(const std::vector<std::string>& command,

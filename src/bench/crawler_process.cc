@@ -1,10 +1,8 @@
 #include "bench/crawler_process.h"
 
-#include <fcntl.h>
 #include <fmt/core.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,6 +17,7 @@
 #include <utility>
 
 #include "base/file.h"
+#include "bench/child_process.h"
 
 namespace nephila::bench {
 namespace {
@@ -59,22 +58,6 @@ uint64_t ResidentOf(pid_t pid) {
   return resident * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
-[[noreturn]] void Become(const std::vector<std::string>& command,
-                         const std::string& output) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  const int file = open(output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  dup2(file, STDOUT_FILENO);
-  dup2(file, STDERR_FILENO);
-  std::vector<char*> words;
-  words.reserve(command.size() + 1);
-  for (const std::string& word : command) {
-    words.push_back(const_cast<char*>(word.c_str()));
-  }
-  words.push_back(nullptr);
-  execv(words[0], words.data());
-  _exit(127);
-}
-
 }  // namespace
 
 Result<std::string> NephilaBeside() {
@@ -90,6 +73,14 @@ Result<std::string> NephilaBeside() {
       Error{ErrorCode::kNotFound, "there is no nephila beside " + folder});
 }
 
+Result<std::unique_ptr<cli::TemporaryFolder>> MakeWorkFolder(
+    const std::string& directory) {
+  std::error_code error;
+  return cli::TemporaryFolder::Make(
+      std::filesystem::absolute(directory.empty() ? "." : directory, error)
+          .string());
+}
+
 double ProcessUse::CpuSeconds() const {
   double all = 0;
   for (const auto& [name, seconds] : cpu) all += seconds;
@@ -99,16 +90,17 @@ double ProcessUse::CpuSeconds() const {
 std::vector<std::string> CrawlCommand(
     const std::string& nephila, const std::string& folder,
     const sim::Simulation& web, const std::vector<std::string>& settings) {
-  std::vector<std::string> words = {
-      nephila,           "crawl",     "--job",       folder + "/job",
-      "--quiet",         "--profile", "broad",       "--set",
-      "dns.rate=100000", "--set",     "disk.floor=0"};
+  std::vector<std::string> words = {nephila,         "crawl",   "--job",
+                                    folder + "/job", "--quiet", "--profile",
+                                    "broad"};
   const auto set = [&words](const std::string& setting) {
     words.insert(words.end(), {"--set", setting});
   };
   set("agent.contact=https://example.org/bench");
   set("guard.allow=127.0.0.0/8");
   set(fmt::format("dns.servers=127.0.0.1:{}", web.dns_port()));
+  set("dns.rate=100000");
+  set("disk.floor=0");
   for (const std::string& setting : settings) set(setting);
   return words;
 }
@@ -117,7 +109,7 @@ Result<std::unique_ptr<CrawlerProcess>> CrawlerProcess::Start(
     const std::vector<std::string>& command, const std::string& output) {
   const pid_t pid = fork();
   if (pid < 0) return Unexpected(Error::FromErrno("fork", errno));
-  if (pid == 0) Become(command, output);
+  if (pid == 0) BecomeChild(command, ParentDir(output), output);
   return std::unique_ptr<CrawlerProcess>(new CrawlerProcess(pid, output));
 }
 
@@ -156,6 +148,12 @@ Status CrawlerProcess::Wait() {
   }
   return Unexpected(
       Error{ErrorCode::kIo, "the crawl failed: " + TextOf(output_)});
+}
+
+Error CrawlerProcess::EndedEarly() {
+  const Status status = Wait();
+  return status ? Error{ErrorCode::kIo, "the crawl ended early"}
+                : status.error();
 }
 
 void CrawlerProcess::Kill() {

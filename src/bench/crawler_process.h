@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "cli/temporary_folder.h"
 #include "net/descriptor.h"
 #include "sim/simulation.h"
 
@@ -20,6 +21,11 @@ namespace nephila::bench {
 
 // The program beside this one.
 Result<std::string> NephilaBeside();
+
+// In `directory`, empty being this one; programs run in it, so its name holds
+// anywhere.
+Result<std::unique_ptr<cli::TemporaryFolder>> MakeWorkFolder(
+    const std::string& directory);
 
 // What a crawler has used up to a moment.
 struct ProcessUse {
@@ -49,6 +55,8 @@ class CrawlerProcess {
   bool EndsBefore(std::chrono::steady_clock::time_point when) const;
   // Waits for it; an error that says what it said unless it ended well.
   Status Wait();
+  // For one that was not to end yet.
+  Error EndedEarly();
   // SIGKILL.
   void Kill();
 
