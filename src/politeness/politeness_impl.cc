@@ -144,12 +144,11 @@ void Politeness::Impl::TakeFacts(uint32_t number, const HostFacts& facts) {
 
 // What is known now may ask for a longer wait than what was known then.
 void Politeness::Impl::WaitAsSettingsSay(Host& host) const {
-  const Delay delay = rules_.HostDelay(host.pace);
-  if (host.last_end != MonoTime()) {
-    WaitUntil(host, After(host.last_end, delay.length), delay.reason);
-  } else {
-    WaitUntil(host, LeftAloneUntil(host), DelayReason::kRestart);
+  if (host.last_end == MonoTime()) {
+    return WaitUntil(host, LeftAloneUntil(host), DelayReason::kRestart);
   }
+  const Delay delay = rules_.HostDelay(host.pace);
+  WaitUntil(host, After(host.last_end, delay.length), delay.reason);
 }
 
 void Politeness::Impl::SetDelays(

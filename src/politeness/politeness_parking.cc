@@ -252,8 +252,8 @@ void Politeness::Impl::SaveRecent(SavedWaits* waits) const {
   const Length all = std::max<Length>(options_.settings.host_delay,
                                       options_.settings.park_after);
   for (const auto& [key, delay] : recent_hosts_) {
-    if (After(start_, std::max(all, delay)) > now)
-      hosts.push_back({key, delay});
+    const MonoTime until = After(start_, std::max(all, delay));
+    if (until > now) hosts.push_back({key, delay});
   }
   std::sort(hosts.begin(), hosts.end(),
             [](const RecentHost& a, const RecentHost& b) {
