@@ -16,6 +16,19 @@ endif()
 # no absolute path of the build machine ends up in a release binary.
 add_compile_options(-ffile-prefix-map=${CMAKE_SOURCE_DIR}/=)
 
+# Hardening of what users run, checked by tools/check_hardening.sh. Optimised
+# builds without instrumentation only: _FORTIFY_SOURCE needs -O1 and replaces
+# the functions that the sanitizers intercept.
+if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT NEPHILA_SANITIZE AND
+   NOT NEPHILA_COVERAGE)
+  add_compile_options(-fPIE -fstack-protector-strong -fstack-clash-protection
+    -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3)
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|amd64|AMD64")
+    add_compile_options(-fcf-protection=full)
+  endif()
+  add_link_options(-pie -Wl,-z,relro,-z,now,-z,noexecstack)
+endif()
+
 if(NEPHILA_SANITIZE)
   add_compile_options(-fsanitize=${NEPHILA_SANITIZE} -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${NEPHILA_SANITIZE})

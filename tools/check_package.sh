@@ -21,6 +21,8 @@ if strings -a "$binary" | grep -F "$PWD/"; then
   fail "has a path of this machine"
 fi
 
+tools/check_hardening.sh "$binary"
+
 # What it says of itself.
 field() { dpkg-deb -f "$package" "$1"; }
 [[ $(field Package) == nephila ]] || fail "is named $(field Package)"

@@ -1,6 +1,7 @@
 #include "base/log.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -107,8 +108,10 @@ Logger Logger::ToDescriptor(int fd, const Clock& clock, LogLevel level) {
 
 Result<Logger> Logger::ToFile(const std::string& path, const Clock& clock,
                               LogLevel level) {
+  // A link in its place could make us append to any other file.
   const int fd =
-      open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+      open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW,
+           S_IRUSR | S_IWUSR | S_IRGRP);
   if (fd < 0) {
     return Unexpected(nephila::Error::FromErrno("open log " + path, errno));
   }

@@ -50,7 +50,7 @@ class Logger {
   static Logger ToStderr(const Clock& clock, LogLevel level);
   // The descriptor stays the caller's.
   static Logger ToDescriptor(int fd, const Clock& clock, LogLevel level);
-  // Appends; makes the file if it is not there.
+  // Appends; makes the file if it is not there. Fails for a symbolic link.
   static Result<Logger> ToFile(const std::string& path, const Clock& clock,
                                LogLevel level);
   static Logger ToMemory(LogCapture& capture, const Clock& clock,

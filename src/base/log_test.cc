@@ -94,6 +94,15 @@ TEST_F(LogTest, AppendsToAFile) {
   std::remove(path.c_str());
 }
 
+TEST_F(LogTest, DoesNotAppendThroughASymbolicLink) {
+  const std::string path =
+      testing::TempDir() + "nephila_log_link." + std::to_string(getpid());
+  ASSERT_EQ(symlink((path + ".target").c_str(), path.c_str()), 0);
+  EXPECT_FALSE(Logger::ToFile(path, clock_, LogLevel::kInfo).has_value());
+  EXPECT_NE(access((path + ".target").c_str(), F_OK), 0);
+  std::remove(path.c_str());
+}
+
 TEST_F(LogTest, NamesAFileThatDoesNotOpen) {
   const Result<Logger> logger =
       Logger::ToFile("/nonexistent/dir/log", clock_, LogLevel::kInfo);

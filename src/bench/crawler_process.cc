@@ -58,6 +58,17 @@ uint64_t ResidentOf(pid_t pid) {
   return resident * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
+uint64_t PeakOf(pid_t pid) {
+  std::istringstream lines(TextOf(fmt::format("/proc/{}/status", pid)));
+  for (std::string word; lines >> word;) {
+    if (word != "VmHWM:") continue;
+    uint64_t kilobytes = 0;
+    lines >> kilobytes;
+    return kilobytes * 1024;
+  }
+  return 0;
+}
+
 }  // namespace
 
 Result<std::string> NephilaBeside() {
@@ -123,6 +134,7 @@ CrawlerProcess::~CrawlerProcess() { Kill(); }
 ProcessUse CrawlerProcess::Use() const {
   ProcessUse use;
   use.rss_bytes = ResidentOf(pid_);
+  use.peak_rss_bytes = PeakOf(pid_);
   std::error_code error;
   const std::filesystem::path tasks = fmt::format("/proc/{}/task", pid_);
   for (const auto& task : std::filesystem::directory_iterator(tasks, error)) {

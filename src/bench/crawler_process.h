@@ -30,6 +30,7 @@ Result<std::unique_ptr<cli::TemporaryFolder>> MakeWorkFolder(
 // What a crawler has used up to a moment.
 struct ProcessUse {
   uint64_t rss_bytes = 0;
+  uint64_t peak_rss_bytes = 0;        // VmHWM
   std::map<std::string, double> cpu;  // seconds, by name of thread
 
   double CpuSeconds() const;

@@ -14,6 +14,7 @@
 #include "bench/bench_drum.h"
 #include "bench/bench_fetch.h"
 #include "bench/bench_frontier.h"
+#include "bench/bench_hostile.h"
 #include "bench/bench_links.h"
 #include "bench/bench_politeness.h"
 #include "bench/bench_queue.h"
@@ -52,6 +53,7 @@ class NephilaBench : public cli::Program {
     AddDns();
     AddCrawl();
     AddRecovery();
+    AddHostile();
   }
 
  private:
@@ -125,6 +127,7 @@ class NephilaBench : public cli::Program {
     CLI::App* sub =
         AddVerb("fetch", "Downloads, by us and by a plain libcurl loop",
                 [this](const cli::Setup& setup) {
+                  cli::IgnoreBrokenPipes();
                   return RunBenchFetch(setup, bench_fetch_options_, std::cout);
                 });
     BenchFetchOptions& options = bench_fetch_options_;
@@ -172,6 +175,7 @@ class NephilaBench : public cli::Program {
   void AddDns() {
     CLI::App* sub = AddVerb("dns", "Cost of a name that is resolved",
                             [this](const cli::Setup&) {
+                              cli::IgnoreBrokenPipes();
                               return RunBenchDns(bench_dns_options_, std::cout);
                             });
     sub->add_option("--names", bench_dns_options_.names, "How many names")
@@ -188,6 +192,7 @@ class NephilaBench : public cli::Program {
   void AddSim() {
     CLI::App* sub = AddVerb("sim", "Cost of a page of the simulated web",
                             [this](const cli::Setup&) {
+                              cli::IgnoreBrokenPipes();
                               return RunBenchSim(bench_sim_options_, std::cout);
                             });
     sub->add_option("--passes", bench_sim_options_.passes,
@@ -430,6 +435,7 @@ class NephilaBench : public cli::Program {
           BenchCrawlOptions& options = bench_crawl_options_;
           options.limit = std::chrono::seconds(crawl_limit_s_);
           options.broad_options.time = std::chrono::seconds(broad_time_s_);
+          cli::IgnoreBrokenPipes();
           return RunBenchCrawl(options, std::cout);
         });
     BenchCrawlOptions& options = bench_crawl_options_;
@@ -481,6 +487,7 @@ class NephilaBench : public cli::Program {
                   BenchRecoveryOptions& options = bench_recovery_options_;
                   NEPHILA_TRY(options.known, ParseCount(known_));
                   options.run = std::chrono::seconds(recovery_run_s_);
+                  cli::IgnoreBrokenPipes();
                   return RunBenchRecovery(options, std::cout);
                 });
     BenchRecoveryOptions& options = bench_recovery_options_;
@@ -510,6 +517,54 @@ class NephilaBench : public cli::Program {
                     "Where to work, in a folder that is removed at the end")
         ->type_name("DIR");
     sub->add_flag("--json", options.json, "A line of JSON for each process");
+  }
+
+  void AddHostile() {
+    CLI::App* sub = AddVerb(
+        "hostile", "Well-behaved hosts beside hostile ones",
+        [this](const cli::Setup&) {
+          BenchHostileOptions& options = bench_hostile_options_;
+          options.limit = std::chrono::seconds(hostile_limit_s_);
+          options.host_delay = std::chrono::milliseconds(hostile_delay_ms_);
+          return RunBenchHostile(options, std::cout);
+        });
+    BenchHostileOptions& options = bench_hostile_options_;
+    sub->add_option("--adversary", options.adversaries,
+                    "Some of those of docs/sim.md, and mix; all by default")
+        ->delimiter(',');
+    sub->add_option("--factor", options.factors,
+                    "Hostile hosts, times the size of the table they aim at")
+        ->delimiter(',');
+    sub->add_option("--good", options.good_hosts, "Well-behaved hosts")
+        ->capture_default_str();
+    sub->add_option("--pages", options.pages, "Of each well-behaved host")
+        ->capture_default_str();
+    sub->add_option("--host-delay", hostile_delay_ms_, "politeness.host_delay")
+        ->type_name("MILLISECONDS")
+        ->capture_default_str();
+    sub->add_option("--max-hosts", options.max_hosts, "politeness.max_hosts")
+        ->capture_default_str();
+    sub->add_option("--transfers", options.max_transfers, "crawl.max_transfers")
+        ->capture_default_str();
+    sub->add_option("--names", options.max_names, "dns.max_in_flight")
+        ->capture_default_str();
+    sub->add_option("--seed", options.seed, "Of the simulated web")
+        ->capture_default_str();
+    sub->add_option("--limit", hostile_limit_s_, "Of one crawl")
+        ->type_name("SECONDS")
+        ->check(CLI::Range(1, 86'400))
+        ->capture_default_str();
+    sub->add_option("--memory", options.memory, "crawl.memory")
+        ->type_name("SIZE")
+        ->capture_default_str();
+    sub->add_option("--with", options.settings,
+                    "A setting of the crawl; may be repeated")
+        ->type_name("KEY=VALUE")
+        ->allow_extra_args(false);
+    sub->add_option("--dir", options.directory,
+                    "Where to work, in a folder that is removed at the end")
+        ->type_name("DIR");
+    sub->add_flag("--json", options.json, "A line of JSON for each crawl");
   }
 
   void AddStore() {
@@ -564,6 +619,9 @@ class NephilaBench : public cli::Program {
   BenchCrawlOptions bench_crawl_options_;
   int64_t crawl_limit_s_ = 600;
   BenchRecoveryOptions bench_recovery_options_;
+  BenchHostileOptions bench_hostile_options_;
+  int64_t hostile_limit_s_ = 60;
+  int64_t hostile_delay_ms_ = 200;
   std::string known_ = "1M";
   int64_t recovery_run_s_ = 20;
   int64_t broad_time_s_ = 600;

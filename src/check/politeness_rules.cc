@@ -41,10 +41,8 @@ std::vector<std::string> FoldersOf(FileSystem& fs, const std::string& dir,
   return crawl::ArchivePaths(dir, settings.store.folders, named);
 }
 
-uint64_t KeyOf(std::string_view host, std::string_view path) {
-  std::string text(host);
-  text.append(" ").append(path);
-  return HashOf(text);
+std::string KeyOf(std::string_view host, std::string_view path) {
+  return std::string(host).append(" ").append(path);
 }
 
 bool MayAsk(const store::Unit& unit) {
@@ -167,19 +165,19 @@ Status JobAnswers::Take(size_t stream, uint64_t serial,
       answer.asked.crawl_delay =
           robots_.Parse().crawl_delay.value_or(std::chrono::milliseconds(0));
       answer.origin =
-          HashOf(std::string(url.scheme()) + " " + std::string(url.port()));
+          hash_(std::string(url.scheme()) + " " + std::string(url.port()));
     }
   }
   std::string path(url.path());
   if (url.has_query()) path.append("?").append(url.query());
-  answers_[KeyOf(url.host(), path)].push_back(answer);
+  answers_[hash_(KeyOf(url.host(), path))].push_back(answer);
   ++count_;
   return {};
 }
 
 sim::AskedFor JobAnswers::Find(std::string_view host, std::string_view path,
                                int status) {
-  const auto found = answers_.find(KeyOf(host, path));
+  const auto found = answers_.find(hash_(KeyOf(host, path)));
   if (found == answers_.end()) return {};
   std::deque<Answer>& answers = found->second;
   const auto answer =
@@ -190,7 +188,7 @@ sim::AskedFor JobAnswers::Find(std::string_view host, std::string_view path,
   if (asked.crawl_delay) {
     // Each origin of a host has its own, and the log does not tell them apart:
     // the least of them is what all requests have to keep.
-    auto& delays = delays_[HashOf(host)];
+    auto& delays = delays_[hash_(host)];
     delays[answer->origin] = asked.crawl_delay->count();
     const auto least = std::min_element(
         delays.begin(), delays.end(),
@@ -243,6 +241,7 @@ Status JobAnswers::AddDelays(const config::Settings& settings) {
 
 sim::PolitenessRules JobAnswers::Rules() {
   sim::PolitenessRules rules;
+  rules.groups = net::ServerGroups::Of(settings_.guard);
   rules.host_delay = rules.server_delay = nanoseconds::max();
   for (const Delays& delays : held_) {
     rules.host_delay = std::min(rules.host_delay, delays.host);

@@ -27,6 +27,7 @@
 
 #include "base/file.h"
 #include "base/result.h"
+#include "base/table_hash.h"
 #include "config/settings.h"
 #include "crawl/archived_page.h"
 #include "crawl/robots_reader.h"
@@ -79,6 +80,7 @@ class JobAnswers {
   FileSystem& fs_;
   const std::vector<std::string> folders_;
   const config::Settings& settings_;
+  const TableHash hash_;
   std::vector<Delays> held_;
   crawl::ArchivedPage archived_;
   crawl::RobotsReader robots_;

@@ -8,11 +8,11 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "base/real_file_system.h"
 #include "base/text.h"
 #include "check/job_check.h"
 #include "check/politeness_rules.h"
 #include "cli/file_limit.h"
+#include "cli/job_files.h"
 #include "cli/job_setup.h"
 #include "cli/temporary_folder.h"
 #include "sim/politeness_check.h"
@@ -89,7 +89,7 @@ void PrintJson(const CheckReport& report, std::ostream& out) {
 
 Status CheckTheJob(const Setup& setup, const CheckCmdOptions& options,
                    std::ostream& out, bool* is_unsound) {
-  const auto fs = MakeRealFileSystem();
+  const auto fs = OpenJobFiles(options.job, setup.settings);
   const RealClock clock;
   // Each run of a sort is a file.
   RaiseFileLimit();
@@ -139,7 +139,7 @@ void PrintJson(const sim::PolitenessReport& report, std::ostream& out) {
 
 Status CheckTheLog(const Setup& setup, const CheckCmdOptions& options,
                    std::ostream& out, bool* is_unsound) {
-  const auto fs = MakeRealFileSystem();
+  const auto fs = OpenJobFiles(options.job, setup.settings);
   sim::PolitenessRules rules;
   std::unique_ptr<check::JobAnswers> answers;
   if (!options.job.empty()) {

@@ -279,6 +279,8 @@ TEST(Cli, WrongUseIsOneLineAndAStatus) {
   ExpectError({"url", "--set", "url.max_length=lots", "x"}, 3, "lots");
   ExpectError({"url", "--set", "guard.allow=10.1.2.3/8", "x"}, 3,
               "10.0.0.0/8 would be one");
+  ExpectError({"url", "--set", "url.allow_ports=smtp", "x"}, 3,
+              "url.allow_ports: smtp is not a port");
   ExpectError({"url", "--set", "politeness.site_delays=example.org", "x"}, 3,
               "example.org=2s");
   ExpectError({"url", "--config", "/nonexistent.toml", "x"}, 3,

@@ -18,10 +18,13 @@
 #include "base/clock.h"
 #include "base/heap.h"
 #include "base/log.h"
+#include "base/mutex.h"
 #include "base/real_file_system.h"
 #include "base/text.h"
 #include "cli/agent.h"
+#include "cli/crawl_sandbox.h"
 #include "cli/file_limit.h"
+#include "cli/job_files.h"
 #include "cli/lines.h"
 #include "cli/progress.h"
 #include "cli/report_cmd.h"
@@ -29,8 +32,10 @@
 #include "config/table.h"
 #include "control/crawl_control.h"
 #include "crawl/crawl.h"
+#include "crawl/descriptor_plan.h"
 #include "crawl/memory_plan.h"
 #include "crawl/real_web.h"
+#include "fetch/connection_budget.h"
 #include "fetch/fetch_options.h"
 #include "job/commands.h"
 #include "job/job_folder.h"
@@ -43,9 +48,12 @@ namespace {
 using config::Profile;
 using job::JobFolder;
 
-// Files that are open besides a connection for each transfer: those of stages,
-// archives and libraries.
-constexpr size_t kOtherFiles = 256;
+// Who finds no descriptor for a file looks again after this, at the latest, and
+// so many idle connections are closed each time.
+constexpr std::chrono::milliseconds kDescriptorWait{50};
+constexpr size_t kClosedForFile = 8;
+// How often it is said.
+constexpr std::chrono::minutes kShortageSaid{1};
 
 Unexpected<Error> Wrong(std::string message) {
   return Unexpected(Error{ErrorCode::kInvalidArgument, std::move(message)});
@@ -85,21 +93,57 @@ class StopOnSignal {
   void (*before_term_)(int);
 };
 
-// As many transfers as memory and open files allow; returns how many the latter
-// do.
-size_t SizeTransfers(config::Settings* settings, std::ostream& err) {
+// As many transfers as memory and open files allow.
+Result<crawl::DescriptorPlan> SizeTransfers(const CrawlCmdOptions& options,
+                                            config::Settings* settings,
+                                            std::ostream& err) {
   const size_t wanted = crawl::PlanMemory(*settings).transfers;
-  const size_t files = RaiseFileLimit();
-  const size_t most = files > 2 * kOtherFiles ? files - kOtherFiles : 16;
-  if (wanted > most) {
+  size_t limit = RaiseFileLimit();
+  if (options.max_descriptors > 0) {
+    limit = std::min(limit, options.max_descriptors);
+  }
+  NEPHILA_TRY(const auto plan, crawl::PlanDescriptors(*settings, limit));
+  if (wanted > plan.transfers) {
     err << fmt::format(
         "nephila: {} requests at once instead of {}: the limit of open files "
         "is {} (ulimit -n)\n",
-        most, wanted, files);
+        plan.transfers, wanted, limit);
   }
-  settings->crawl.max_transfers = static_cast<int64_t>(std::min(wanted, most));
-  return most;
+  settings->crawl.max_transfers = static_cast<int64_t>(plan.transfers);
+  return plan;
 }
+
+// A file cannot be opened for want of a descriptor. The plan leaves enough, but
+// other processes may have used up those of the system, or the plan is wrong:
+// idle connections give way, and the thread waits.
+class FileShortage {
+ public:
+  FileShortage(fetch::ConnectionBudget& connections, const Clock& clock,
+               std::ostream& err)
+      : connections_(connections), clock_(clock), err_(err) {}
+
+  void Wait(const Error& error) NEPHILA_EXCLUDES(mutex_) {
+    const MonoTime now = clock_.Now();
+    {
+      MutexLock lock(mutex_);
+      if (now >= next_) {
+        next_ = now + kShortageSaid;
+        err_ << "nephila: waiting for a free descriptor: "
+             << EscapeForTerminal(error.message)
+             << "; raise the limit of open files (docs/tuning.md)" << std::endl;
+      }
+    }
+    connections_.Squeeze(nullptr, kClosedForFile);
+    connections_.WaitForGive(clock_, now + kDescriptorWait);
+  }
+
+ private:
+  fetch::ConnectionBudget& connections_;
+  const Clock& clock_;
+  std::ostream& err_;
+  Mutex mutex_;
+  MonoTime next_ NEPHILA_GUARDED_BY(mutex_){};
+};
 
 // Whether the scope takes it though it is a seed; else it is said and left out.
 bool IsTaken(std::string_view url, crawl::Crawl* crawl, std::ostream& err) {
@@ -171,16 +215,6 @@ Status AddSeeds(const CrawlCmdOptions& options, std::istream& in,
 bool HasSeeds(const CrawlCmdOptions& options) {
   return !options.seeds.empty() || !options.seed_files.empty() ||
          !options.sitemaps.empty();
-}
-
-// For tests of what a restart does: the process ends when it reads a page whose
-// URL has this in it.
-std::function<void(std::string_view)> CrashHook() {
-  const char* part = std::getenv("NEPHILA_TEST_CRASH_ON");
-  if (part == nullptr || *part == '\0') return nullptr;
-  return [text = std::string(part)](std::string_view url) {
-    if (url.find(text) != std::string_view::npos) std::abort();
-  };
 }
 
 // The text that the user names, or that a new job is made with.
@@ -263,7 +297,7 @@ Status PrepareCrawl(const CrawlCmdOptions& options, SetupOptions* setup) {
   if (!options.tries.empty() && !options.dry_run) {
     return Wrong("--try is for --dry-run (see nephila --help)");
   }
-  auto fs = MakeRealFileSystem();
+  auto fs = MakeGuardedFileSystem(options.job);
   job::JobState state = job::JobState::kNone;
   if (!options.job.empty()) {
     NEPHILA_TRY(state, JobFolder::Look(*fs, options.job));
@@ -288,10 +322,17 @@ Status PrepareCrawl(const CrawlCmdOptions& options, SetupOptions* setup) {
 
 Status RunCrawl(const Setup& setup, const CrawlCmdOptions& options,
                 std::istream& in, std::ostream& out, std::ostream& err) {
-  auto fs = MakeRealFileSystem();
+  const JobUmask mask(setup.settings.job.group_readable);
+  NEPHILA_RETURN_IF_ERROR(CheckOwnFolder(options.job));
   const RealClock clock;
   config::Settings settings = setup.settings;
-  const size_t most_transfers = SizeTransfers(&settings, err);
+  NEPHILA_TRY(const auto descriptors, SizeTransfers(options, &settings, err));
+  fetch::ConnectionBudget connections(descriptors.connections,
+                                      descriptors.max_descriptor);
+  FileShortage shortage(connections, clock, err);
+  const auto fs =
+      OpenJobFiles(options.job, setup.settings,
+                   [&shortage](const Error& error) { shortage.Wait(error); });
   settings = crawl::WithPlan(crawl::PlanMemory(settings), settings);
 
   job::JobRequest request;
@@ -314,7 +355,8 @@ Status RunCrawl(const Setup& setup, const CrawlCmdOptions& options,
               JobFolder::OpenOrCreate(*fs, options.job, request));
   NEPHILA_TRY(const url::PublicSuffixList suffixes,
               url::PublicSuffixList::Parse(folder->suffix_list()));
-  NEPHILA_TRY(const auto web, crawl::RealWeb::Make(settings, suffixes, clock));
+  NEPHILA_TRY(const auto web,
+              crawl::RealWeb::Make(settings, suffixes, clock, &connections));
   NEPHILA_TRY(Logger log, Logger::ToFile(folder->Path(job::kLogName), clock,
                                          control::LevelOf(settings.log.level)));
   LogStart(setup.settings, options.job, &log);
@@ -338,8 +380,20 @@ Status RunCrawl(const Setup& setup, const CrawlCmdOptions& options,
     watch.See(visit);
     if (options.on_finished) options.on_finished(visit);
   };
-  parts.on_read = CrashHook();
+  parts.on_archive_folders = [&fs](const std::vector<std::string>& paths) {
+    for (const std::string& path : paths) fs->Guard(path);
+  };
+  parts.on_read = options.on_read;
   parts.resident_bytes = ResidentBytes;
+  // What is opened so far reads nothing from the web and starts no thread.
+  if (options.sandbox) {
+    Status confined =
+        EnterSandbox(*fs, *folder, settings, options.seed_files, &log);
+    if (!confined) {
+      log.Error("cannot go on: {}", confined.error().message);
+      return confined;
+    }
+  }
   auto opened = crawl::Crawl::Open(parts);
   if (!opened.has_value()) {
     log.Error("cannot go on: {}", opened.error().message);
@@ -351,8 +405,12 @@ Status RunCrawl(const Setup& setup, const CrawlCmdOptions& options,
   NEPHILA_RETURN_IF_ERROR(TakeCommands(*fs, options.job, crawl.get(), &log));
   NEPHILA_TRY(const auto control,
               OpenControl({*crawl, *fs, clock, log, suffixes, options.job,
-                           NEPHILA_VERSION, most_transfers},
+                           NEPHILA_VERSION, descriptors.connections},
                           err));
+  if (options.warning) {
+    log.Warn("{}", *options.warning);
+    progress.Say(*options.warning);
+  }
   const StopOnSignal stop(crawl.get());
   const auto end = crawl->Run([&](const crawl::CrawlStatus& status) {
     watch.See(status);

@@ -58,6 +58,18 @@ std::vector<std::string> ClosedBy(const std::string& robots) {
   return closed;
 }
 
+// Whether there was one.
+bool ReplaceAll(std::string_view what, const std::string& by,
+                std::string* text) {
+  bool found = false;
+  for (size_t at = text->find(what); at != std::string::npos;
+       at = text->find(what, at + by.size())) {
+    text->replace(at, what.size(), by);
+    found = true;
+  }
+  return found;
+}
+
 // One that nobody has: rules that redirect to other hosts name it. While this
 // lives the system gives it to nobody who asks for any; who asks for this one,
 // with SO_REUSEADDR, gets it.
@@ -104,11 +116,11 @@ void CrawlCmdTest::Serve(std::string rules) {
   sim::SimulationOptions options;
   const FreePort port;  // until the web has it
   options.port = port.number();
-  constexpr std::string_view kPort = "@PORT@";
-  for (size_t at = rules.find(kPort); at != std::string::npos;
-       at = rules.find(kPort)) {
-    rules.replace(at, kPort.size(), std::to_string(options.port));
+  const FreePort more;
+  if (ReplaceAll("@MORE@", std::to_string(more.number()), &rules)) {
+    options.more_ports = {more.number()};
   }
+  ReplaceAll("@PORT@", std::to_string(options.port), &rules);
   rules += fmt::format("\n[[rule]]\nhost = \"{}\"\nbehaviour = \"status\"\n",
                        kMarker);
   auto scenario = sim::ParseScenario(rules, "rules");
@@ -183,7 +195,7 @@ pid_t CrawlCmdTest::Start(const std::vector<std::string>& args) {
   const std::string out = output + ".out";
   const std::string err = output + ".err";
   std::vector<char*> words;
-  std::string program = NEPHILA_BINARY;
+  std::string program = program_.empty() ? NEPHILA_BINARY : program_;
   words.push_back(program.data());
   std::vector<std::string> copies = args;
   for (std::string& arg : copies) words.push_back(arg.data());
@@ -194,11 +206,21 @@ pid_t CrawlCmdTest::Start(const std::vector<std::string>& args) {
     dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
     dup2(open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), STDOUT_FILENO);
     dup2(open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), STDERR_FILENO);
-    execv(NEPHILA_BINARY, words.data());
+    if (open_files_ > 0) {
+      // Also the hard one, to which the program raises its own. Descriptors of
+      // this process are closed by exec.
+      const rlimit limit{open_files_, open_files_};
+      if (setrlimit(RLIMIT_NOFILE, &limit) != 0) _exit(126);
+    }
+    execv(words[0], words.data());
     _exit(127);
   }
   running_[process] = output;
   return process;
+}
+
+std::string CrawlCmdTest::ErrOf(pid_t process) const {
+  return ReadFile(running_.at(process) + ".err");
 }
 
 Ended CrawlCmdTest::Wait(pid_t process) {

@@ -52,7 +52,8 @@ class CrawlCmdTest : public testing::Test {
   void SetUp() override;
   void TearDown() override;
 
-  // Starts a web with these rules (docs/sim.md), in which @PORT@ is its port.
+  // Starts a web with these rules (docs/sim.md), in which @PORT@ is its port
+  // and @MORE@ another one, where the same hosts are.
   void Serve(std::string rules);
   std::string Url(std::string_view host, std::string_view path) const;
   std::string Folder(std::string_view name) const { return folder_ / name; }
@@ -73,6 +74,10 @@ class CrawlCmdTest : public testing::Test {
   }
   // Not waited for: Start, then Signal, then Wait.
   pid_t Start(const std::vector<std::string>& args);
+  // What it has written to standard error so far.
+  std::string ErrOf(pid_t process) const;
+  // Runs this program from now on instead of `nephila`.
+  void UseProgram(const std::string& path) { program_ = path; }
   Ended Wait(pid_t process);
   // Waits until the web was asked for so many things in all. False if that
   // takes too long, or the process ends first.
@@ -107,6 +112,9 @@ class CrawlCmdTest : public testing::Test {
   void Mark(std::string_view host = kMarker);
   sim::PolitenessReport CheckPolite(const sim::PolitenessRules& rules);
 
+  // The limit of open files of processes that are started; 0: that of ours.
+  uint64_t open_files_ = 0;
+
   static inline int counter_ = 0;
   std::filesystem::path folder_;
   std::unique_ptr<FileSystem> fs_ = MakeRealFileSystem();
@@ -123,6 +131,7 @@ class CrawlCmdTest : public testing::Test {
 
   std::map<pid_t, std::string> running_;  // and where its output goes
   int runs_ = 0;
+  std::string program_;  // empty: nephila
 };
 
 }  // namespace nephila::cli

@@ -9,7 +9,7 @@
 namespace nephila::cli {
 namespace {
 
-// What the program looks at in its environment.
+// What `nephila-test` looks for in its environment.
 class CrashHook {
  public:
   explicit CrashHook(const std::string& part) {
@@ -39,6 +39,7 @@ page_bytes = 2000
   // The last by name is part of no other.
   const std::string bad = pages.rbegin()->first;
   const CrashHook hook(bad);
+  UseProgram(NEPHILA_TEST_BINARY);
   EXPECT_EQ(Crawl(args).code, -1);
   // The next process reads it from the archive.
   Ended ended = Crawl(args);
@@ -68,6 +69,15 @@ page_bytes = 2000
   ended = Crawl(args);
   EXPECT_EQ(ended.code, 0) << ended.err;
   EXPECT_EQ(ended.err.find("quarantined"), std::string::npos) << ended.err;
+}
+
+TEST_F(CrawlCrashTest, TheProgramOfUsersHasNoCrashHook) {
+  Serve("[web]\nhosts = 1\nplds = 1\npages_per_host = 2\n");
+  const std::string seed = Seeds(1).front();
+  const CrashHook hook(seed);
+  const Ended ended = Crawl({"--quiet", seed});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(Archived().count(seed), 1U);
 }
 
 }  // namespace

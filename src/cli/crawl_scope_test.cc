@@ -243,6 +243,16 @@ TEST_F(CrawlScopeTest, ASeedThatIsRefusedIsSaidAndLeftOut) {
   EXPECT_NE(ended.err.find("no seed can be crawled"), std::string::npos);
 }
 
+TEST_F(CrawlScopeTest, RefusesASeedWithAPortThatBrowsersRefuse) {
+  const Ended ended = Crawl({"http://a.example:6667/"});
+  EXPECT_EQ(ended.code, kUsage);
+  EXPECT_NE(ended.err.find("seed http://a.example:6667/: bad-port: port 6667 "
+                           "belongs to another protocol than HTTP; "
+                           "url.allow_ports=6667 allows it"),
+            std::string::npos)
+      << ended.err;
+}
+
 TEST_F(CrawlScopeTest, LinksToOtherHostsFollowTheirPolicy) {
   Paths asked = Crawled(
       {"--set", "scope.bounds=all", "--set", "scope.external_links=home-page"});

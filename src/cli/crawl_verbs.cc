@@ -6,8 +6,13 @@
 
 #include "cli/agent.h"
 #include "cli/dry_run.h"
+#include "cli/job_files.h"
 
 namespace nephila::cli {
+
+void CrawlVerbs::SetOnRead(std::function<void(std::string_view)> on_read) {
+  crawl_.on_read = std::move(on_read);
+}
 
 // Nobody is asked for anything by somebody without a name.
 Status CrawlVerbs::CheckContact(const Setup& setup) {
@@ -24,6 +29,7 @@ void CrawlVerbs::AddFetch() {
       "them. Prints a line of JSON for each URL; without any it reads lines",
       [this](const Setup& setup) -> Status {
         NEPHILA_RETURN_IF_ERROR(CheckContact(setup));
+        IgnoreBrokenPipes();
         fetch_.from_input = fetch_.urls.empty();
         return RunFetch(setup, fetch_, std::cin, std::cout);
       },
@@ -57,6 +63,9 @@ void CrawlVerbs::AddCrawl() {
                            std::cout, std::cerr);
         }
         NEPHILA_RETURN_IF_ERROR(CheckContact(setup));
+        IgnoreBrokenPipes();
+        crawl_.warning = RootWarning(geteuid());
+        crawl_.sandbox = true;
         return WithAdvice(
             RunCrawl(setup, crawl_, std::cin, std::cout, std::cerr),
             crawl_.job);
@@ -201,8 +210,10 @@ void CrawlVerbs::AddCheck() {
 
 void CrawlVerbs::AddDemo() {
   CLI::App* verb = program_->AddVerb(
-      "demo", "Crawl a simulated web, without network",
-      [this](const Setup&) { return RunDemo(demo_, std::cout, std::cerr); });
+      "demo", "Crawl a simulated web, without network", [this](const Setup&) {
+        IgnoreBrokenPipes();
+        return RunDemo(demo_, std::cout, std::cerr);
+      });
   verb->add_option("--time", demo_.time, "How long")
       ->type_name("TIME")
       ->capture_default_str();

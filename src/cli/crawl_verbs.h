@@ -2,6 +2,9 @@
 // tell what a crawl has come to, report and check.
 #pragma once
 
+#include <functional>
+#include <string_view>
+
 #include "base/result.h"
 #include "cli/check_cmd.h"
 #include "cli/crawl_cmd.h"
@@ -22,6 +25,8 @@ class CrawlVerbs {
   void AddReport();
   void AddCheck();
   void AddDemo();
+  // For tests: called before a page of a crawl is read.
+  void SetOnRead(std::function<void(std::string_view url)> on_read);
 
  private:
   Status CheckContact(const Setup& setup);

@@ -296,7 +296,7 @@ void SayWhatNext(const report::Figures& figures, const std::string& job,
 
 Status RunDemo(const DemoOptions& options, std::ostream& out,
                std::ostream& err) {
-  RaiseFileLimit();
+  const size_t descriptors = RaiseFileLimit();
   const auto fs = MakeRealFileSystem();
   const RealClock clock;
   std::string kept = options.job;
@@ -312,6 +312,8 @@ Status RunDemo(const DemoOptions& options, std::ostream& out,
   NEPHILA_TRY(const auto folder, TemporaryFolder::Make());
   CrawlCmdOptions crawl;
   crawl.profile = "broad";
+  // The other end of each connection is in this process too.
+  crawl.max_descriptors = descriptors / 2;
   crawl.job = kept.empty() ? folder->path() + "/job" : kept;
   sim::SimulationOptions servers;
   servers.log =

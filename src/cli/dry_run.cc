@@ -188,7 +188,7 @@ void PrintForPeople(const Judged& judged, std::ostream& out) {
 Status RunDryRun(const Setup& setup, const CrawlCmdOptions& options,
                  bool for_people, std::istream& in, std::ostream& out,
                  std::ostream& err) {
-  auto fs = MakeRealFileSystem();
+  auto fs = MakeGuardedFileSystem(options.job);
   scope::BlockFiles::Parts parts{
       *fs, setup.settings, setup.suffixes, "",
       [&err](std::string_view line) { err << "nephila: " << line << '\n'; }};

@@ -81,12 +81,12 @@ TEST_F(ErrorPathsTest, AMissingContact) {
 }
 
 TEST_F(ErrorPathsTest, ASeedThatNobodyListensAt) {
-  // Port 1 of this machine.
+  // Port 2 of this machine.
   const Ended ended =
-      Crawl(With({"--set", "guard.allow=127.0.0.0/8", "http://127.0.0.1:1/"},
+      Crawl(With({"--set", "guard.allow=127.0.0.0/8", "http://127.0.0.1:2/"},
                  TriedTwice()));
   ExpectNothing(ended,
-                "http://127.0.0.1:1/robots.txt: it cannot be connected to");
+                "http://127.0.0.1:2/robots.txt: it cannot be connected to");
   EXPECT_NE(ended.err.find("nothing of the site may be asked for without it; "
                            "trying again in 1s, at "),
             std::string::npos)
@@ -103,7 +103,7 @@ TEST_F(ErrorPathsTest, ASeedWhoseNameDoesNotExist) {
 }
 
 TEST_F(ErrorPathsTest, ASeedThatIsNotPublic) {
-  ExpectNothing(Crawl(With({"http://127.0.0.1:1/"}, TriedTwice())),
+  ExpectNothing(Crawl(With({"http://127.0.0.1:2/"}, TriedTwice())),
                 "its address is not public (guard.allow opens a network)");
 }
 
@@ -133,7 +133,7 @@ behaviour = "page"
 TEST_F(ErrorPathsTest, NotEverySeedHasToAnswer) {
   Serve("[[rule]]\nhost = \"t.example\"\nbehaviour = \"page\"\n");
   const Ended ended = Crawl(
-      With({"--max-pages", "1", "http://127.0.0.1:1/", Url("t.example", "/")},
+      With({"--max-pages", "1", "http://127.0.0.1:2/", Url("t.example", "/")},
            TriedTwice()));
   EXPECT_EQ(ended.code, kSuccess) << ended.err;
 }
@@ -202,7 +202,7 @@ class SmallDiskTest : public ErrorPathsTest {
   std::string CrawlCommand(const std::string& job) const {
     return fmt::format(
         "{} crawl --quiet --job {} --max-time 1s --set agent.contact=x@y.org "
-        "http://127.0.0.1:1/",
+        "http://127.0.0.1:2/",
         NEPHILA_BINARY, job);
   }
 };

@@ -16,6 +16,7 @@
 #include "cli/lines.h"
 #include "crawl/polite_fetch.h"
 #include "crawl/real_web.h"
+#include "fetch/connection_budget.h"
 #include "net/event_loop.h"
 
 namespace nephila::cli {
@@ -154,8 +155,8 @@ Result<std::unique_ptr<store::Store>> OpenStore(const Setup& setup,
 size_t MaxInFlight() {
   // Sockets of the resolver, files and what libraries open are besides.
   constexpr size_t kOtherFiles = 100;
-  return std::clamp<size_t>(RaiseFileLimit(), 2 * kOtherFiles, kMostInFlight) -
-         kOtherFiles;
+  const size_t limit = RaiseFileLimit();
+  return std::min(limit - std::min(limit / 2, kOtherFiles), kMostInFlight);
 }
 
 }  // namespace
@@ -164,9 +165,11 @@ Status RunFetch(const Setup& setup, const FetchCmdOptions& options,
                 std::istream& in, std::ostream& out) {
   const RealClock clock;
   NEPHILA_TRY(const auto loop, net::EventLoop::Make(clock));
-  NEPHILA_TRY(const auto web,
-              crawl::RealWeb::Make(setup.settings, setup.suffixes, clock));
   const size_t max_in_flight = MaxInFlight();
+  fetch::ConnectionBudget connections(max_in_flight);
+  NEPHILA_TRY(const auto web,
+              crawl::RealWeb::Make(setup.settings, setup.suffixes, clock,
+                                   &connections));
   NEPHILA_TRY(const auto resolver, web->MakeResolver(*loop));
   NEPHILA_TRY(const auto fetcher, web->MakeFetcher(*loop));
   auto fs = MakeRealFileSystem();
@@ -193,7 +196,8 @@ Status RunFetch(const Setup& setup, const FetchCmdOptions& options,
     }));
     NEPHILA_RETURN_IF_ERROR(added);
   }
-  while (fetch.busy()) {
+  // A reader that has left gets no more answers: nobody is asked for them.
+  while (fetch.busy() && out.good()) {
     loop->RunOnce(clock.Now() + std::chrono::seconds(60));
   }
   NEPHILA_RETURN_IF_ERROR(fetch.status());

@@ -350,6 +350,10 @@ TEST_F(FetchCmdTest, RefusesPrivateAddressesAndWhatIsNoUrlOfTheWeb) {
   EXPECT_EQ(web_->counts().requests, 0U);
   Fetch({"ftp://closed.example/"});
   EXPECT_EQ(error_, "ftp://closed.example/: not an http or https URL");
+  Fetch({"http://closed.example:25/"});
+  EXPECT_EQ(error_,
+            "http://closed.example:25/: port 25 belongs to another protocol "
+            "than HTTP; url.allow_ports=25 allows it");
 }
 
 }  // namespace

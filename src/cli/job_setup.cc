@@ -29,7 +29,7 @@ std::optional<config::Settings> LastSettings(FileSystem& fs,
 Status PrepareForJob(const std::string& job, SetupOptions* setup) {
   setup->profile = config::Profile::kSite;
   if (job.empty()) return {};
-  const auto fs = MakeRealFileSystem();
+  const auto fs = MakeGuardedFileSystem(job);
   auto file = job::JobFolder::Read(*fs, job);
   if (!file.has_value()) return {};
   setup->profile = file->profile;

@@ -2,6 +2,8 @@
 
 #include <iostream>
 
+#include "cli/job_files.h"
+
 namespace nephila::cli {
 
 void JobVerbs::AddAll() {
@@ -46,7 +48,11 @@ void JobVerbs::AddStatus() {
   CLI::App* verb = program_->AddVerb(
       "status",
       "The numbers of a job, running or not: nephila status --job DIR [--json]",
-      [this](const Setup&) { return RunStatus(fs_, status_, std::cout); });
+      [this](const Setup&) {
+        IgnoreBrokenPipes();
+        const auto fs = MakeGuardedFileSystem(status_.job);
+        return RunStatus(*fs, status_, std::cout);
+      });
   verb->add_option("--job", status_.job, "The folder of the crawl")
       ->type_name("DIR")
       ->required();
@@ -57,7 +63,12 @@ CLI::App* JobVerbs::AddSteer(const std::string& name, const std::string& doc,
                              Run run, bool takes_words) {
   CLI::App* verb = program_->AddVerb(
       name, doc,
-      [this, run](const Setup&) { return run(fs_, steer_, std::cout); },
+      [this, run](const Setup&) {
+        IgnoreBrokenPipes();
+        const JobUmask mask(steer_.job);
+        const auto fs = MakeGuardedFileSystem(steer_.job);
+        return run(*fs, steer_, std::cout);
+      },
       takes_words ? &steer_.words : nullptr);
   verb->add_option("--job", steer_.job, "The folder of the crawl")
       ->type_name("DIR")

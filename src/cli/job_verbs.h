@@ -12,8 +12,8 @@ namespace nephila::cli {
 
 class JobVerbs {
  public:
-  // Both outlive this.
-  JobVerbs(Program* program, FileSystem& fs) : program_(program), fs_(fs) {}
+  // Outlives this.
+  explicit JobVerbs(Program* program) : program_(program) {}
   // In the order of `nephila --help`.
   void AddAll();
 
@@ -25,7 +25,6 @@ class JobVerbs {
                      bool takes_words);
 
   Program* const program_;
-  FileSystem& fs_;
   StatusCmdOptions status_;
   SteerOptions steer_;
 };

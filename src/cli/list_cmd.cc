@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "base/real_file_system.h"
 #include "base/text.h"
 #include "cli/file_limit.h"
+#include "cli/job_files.h"
 #include "cli/temporary_folder.h"
 #include "cli/why_cmd.h"
 #include "inspect/job_view.h"
@@ -133,7 +133,7 @@ Result<std::string> HostNamed(const std::string& word, inspect::JobView& job) {
 Status RunList(const Setup& setup, const ListCmdOptions& options,
                std::ostream& out) {
   NEPHILA_TRY(const What what, WhatOf(options));
-  const auto fs = MakeRealFileSystem();
+  const auto fs = OpenJobFiles(options.job, setup.settings);
   // Each run of a sort is a file.
   RaiseFileLimit();
   inspect::ListOptions list;

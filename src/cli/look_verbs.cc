@@ -18,7 +18,10 @@ void LookVerbs::AddWhy() {
       "--job DIR [--] URL|HOST...\n"
       "Of a job that runs or not, as of its last checkpoint, and what the "
       "crawl that runs adds (docs/why.md)",
-      [this](const Setup& setup) { return RunWhy(setup, why_, std::cout); },
+      [this](const Setup& setup) {
+        IgnoreBrokenPipes();
+        return RunWhy(setup, why_, std::cout);
+      },
       &why_.words);
   verb->add_option("--job", why_.job, "The folder of the crawl")
       ->type_name("DIR")

@@ -21,6 +21,7 @@
 #include "cli/robots_cmd.h"
 #include "cli/settings_cmd.h"
 #include "cli/sim_cmd.h"
+#include "cli/test_hooks.h"
 #include "cli/url_cmd.h"
 #include "cli/warc_verbs.h"
 
@@ -52,6 +53,7 @@ class Nephila : public Program {
     AddModel();
     AddSim();
     crawl_verbs_.AddDemo();
+    crawl_verbs_.SetOnRead(OnReadHook());
     AddCompletion();
     AddMan();
     AddExamples(
@@ -206,7 +208,11 @@ class Nephila : public Program {
         "The simulated web: nephila sim [page URL... | seeds N]\n"
         "Without a word it serves HTTP on 127.0.0.0/8 and DNS on 127.0.0.1 "
         "(docs/sim.md)",
-        [this](const Setup&) { return RunSim(sim_, std::cout); }, &sim_.words);
+        [this](const Setup&) {
+          IgnoreBrokenPipes();
+          return RunSim(sim_, std::cout);
+        },
+        &sim_.words);
     verb->add_option("--port", sim_.port, "Of HTTP; 0: one that is free");
     verb->add_option("--dns-port", sim_.dns_port, "0: one that is free");
     verb->add_option("--threads", sim_.threads, "That serve HTTP")
@@ -231,7 +237,7 @@ class Nephila : public Program {
   UrlOptions url_;
   RobotsOptions robots_;
   CrawlVerbs crawl_verbs_{this};
-  JobVerbs job_verbs_{this, *file_system_};
+  JobVerbs job_verbs_{this};
   LookVerbs look_verbs_{this};
   WarcVerbs warc_verbs_{this, *file_system_};
   CompletionOptions completion_;

@@ -167,6 +167,8 @@ void Program::AddOtherProgram(const std::string& name, const std::string& doc,
   other_ = std::move(other);
 }
 
+void IgnoreBrokenPipes() { std::signal(SIGPIPE, SIG_IGN); }
+
 int Program::Main(int argc, char** argv) {
   KeepHeapFlat();
   std::ios::sync_with_stdio(false);

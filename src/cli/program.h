@@ -21,6 +21,11 @@
 
 namespace nephila::cli {
 
+// For verbs that write to sockets: a peer that closes its end becomes an error
+// of the write instead of the end of the process. Libraries write to sockets
+// without MSG_NOSIGNAL.
+void IgnoreBrokenPipes();
+
 class Program {
  public:
   // What a verb does once the settings are loaded. An error that says

@@ -2,12 +2,13 @@
 
 #include <fmt/core.h>
 
+#include <optional>
 #include <ostream>
 #include <utility>
 
-#include "base/real_file_system.h"
 #include "base/text.h"
 #include "cli/file_limit.h"
+#include "cli/job_files.h"
 #include "cli/temporary_folder.h"
 #include "job/job_folder.h"
 #include "report/html_report.h"
@@ -45,7 +46,7 @@ std::string PathOf(const std::string& job) {
 
 Status PrepareReport(const ReportCmdOptions& options, SetupOptions* setup) {
   setup->profile = config::Profile::kSite;
-  const auto fs = MakeRealFileSystem();
+  const auto fs = MakeGuardedFileSystem(options.job);
   // One that is damaged is for the report to name.
   auto file = job::JobFolder::Read(*fs, options.job);
   if (!file.has_value()) return {};
@@ -62,7 +63,7 @@ Status RunReport(const Setup& setup, const ReportCmdOptions& options,
     return Unexpected(Error{ErrorCode::kInvalidArgument,
                             "report: --json or --text, not both"});
   }
-  const auto fs = MakeRealFileSystem();
+  const auto fs = OpenJobFiles(options.job, setup.settings);
   // Each run of a sort is a file.
   RaiseFileLimit();
   NEPHILA_TRY(const uint64_t memory, ParseSize(options.memory));
@@ -77,6 +78,9 @@ Status RunReport(const Setup& setup, const ReportCmdOptions& options,
   if (output.empty() || output == kStandardOutput) {
     out << text;
   } else {
+    // A file that the user names gets his own umask.
+    std::optional<JobUmask> mask;
+    if (options.output.empty()) mask.emplace(options.job);
     NEPHILA_RETURN_IF_ERROR(PublishFile(*fs, output, text));
     out << "report: " << EscapeForTerminal(output) << '\n';
   }
@@ -97,7 +101,7 @@ void ReportAtEnd(FileSystem& fs, const std::string& job,
     NEPHILA_TRY(const uint64_t bytes, report::LogBytes(fs, job));
     if (bytes > kMostLogAtEnd) return false;
     NEPHILA_TRY(const report::Figures figures,
-                Read(fs, job, settings, "", kMemoryAtEnd));
+                Read(fs, job, settings, /*scratch=*/job, kMemoryAtEnd));
     NEPHILA_RETURN_IF_ERROR(PublishFile(fs, PathOf(job), HtmlReport(figures)));
     return true;
   };

@@ -8,6 +8,7 @@
 #include "config/load.h"
 #include "control/sockets.h"
 #include "net/address_guard.h"
+#include "net/port_guard.h"
 #include "politeness/site_delays.h"
 #include "scope/block_files.h"
 #include "scope/scope.h"
@@ -32,6 +33,7 @@ Result<config::Settings> LoadSettings(const SetupOptions& options) {
   }
   // Said now, not when the first connection is made.
   NEPHILA_RETURN_IF_ERROR(net::AddressGuard::Make(settings.guard));
+  NEPHILA_RETURN_IF_ERROR(net::PortGuard::Check(settings.url));
   NEPHILA_RETURN_IF_ERROR(
       politeness::SiteDelays::Parse(settings.politeness.site_delays));
   if (!settings.control.http.empty()) {

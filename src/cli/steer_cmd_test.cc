@@ -399,7 +399,8 @@ TEST_F(SteerCmdTest, MetricsAreOnALoopbackPort) {
   const auto get = [port](const std::string& path) {
     const sim::Client client("127.0.0.1", port);
     EXPECT_TRUE(client.connected());
-    client.Send("GET " + path + " HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    client.Send("GET " + path + " HTTP/1.1\r\nHost: localhost:" +
+                std::to_string(port) + "\r\n\r\n");
     const std::string answer = client.ReadAll();
     EXPECT_TRUE(answer.starts_with("HTTP/1.1 200 OK\r\n")) << answer;
     return answer.substr(std::min(answer.find("\r\n\r\n") + 4, answer.size()));

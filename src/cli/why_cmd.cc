@@ -6,7 +6,7 @@
 #include <type_traits>
 
 #include "base/clock.h"
-#include "base/real_file_system.h"
+#include "cli/job_files.h"
 #include "control/control_client.h"
 #include "inspect/job_view.h"
 #include "inspect/why.h"
@@ -60,6 +60,7 @@ inspect::LiveHost AskCrawl(const std::string& dir, const std::string& word) {
   live.delay = std::chrono::milliseconds(Member<int64_t>(*answer, "delay_ms"));
   live.urls = Member<uint64_t>(*answer, "urls");
   live.hosts_ahead = Member<uint64_t>(*answer, "hosts_ahead");
+  live.authority = Member<std::string>(*answer, "authority");
   live.failures = Member<uint32_t>(*answer, "failures");
   live.overloads = Member<uint32_t>(*answer, "overloads");
   return live;
@@ -92,7 +93,7 @@ Status RunWhy(const Setup& setup, const WhyCmdOptions& options,
     return Unexpected(
         Error{ErrorCode::kInvalidArgument, "why: which URL or host?"});
   }
-  const auto fs = MakeRealFileSystem();
+  const auto fs = OpenJobFiles(options.job, setup.settings);
   const RealClock clock;
   const inspect::JobOptions job{options.job, setup.settings};
   inspect::WhyOptions why;

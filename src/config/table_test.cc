@@ -308,12 +308,12 @@ TEST(SettingsTable, HasTheDefaults) {
 TEST(SettingsTable, FixesPerJobWhatKeysDependOn) {
   for (const Row& row : AllRows()) {
     // And which stages a job has, and what their records count.
-    const bool fixed = SectionOf(row.name) == "url" ||
-                       row.name == "crawl.budgets" ||
-                       row.name == "scope.max_pages_per_host" ||
-                       row.name == "scope.max_pages_per_domain" ||
-                       row.name == "scope.max_hosts_per_domain" ||
-                       row.name == "scope.site_caps";
+    const bool fixed =
+        (SectionOf(row.name) == "url" && row.name != "url.allow_ports") ||
+        row.name == "crawl.budgets" || row.name == "scope.max_pages_per_host" ||
+        row.name == "scope.max_pages_per_domain" ||
+        row.name == "scope.max_hosts_per_domain" ||
+        row.name == "scope.site_caps";
     EXPECT_EQ(row.change == Change::kFixedPerJob, fixed) << row.name;
   }
 }

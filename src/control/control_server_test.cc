@@ -1,6 +1,7 @@
 #include "control/control_server.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <fstream>
@@ -223,6 +224,23 @@ TEST_F(ControlServerTest, OneClientTooManyIsToldSo) {
   ASSERT_FALSE(three);
   EXPECT_EQ(three.error().code, ErrorCode::kBusy);
   EXPECT_TRUE(one->Ask({{"verb", "echo"}}));
+}
+
+TEST_F(ControlServerTest, WaitsForADescriptorWithoutSpinning) {
+  Open();
+  PlainClient client = PlainClient::ToFolder(Folder());
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  rlimit none = before;
+  none.rlim_cur = 3;
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  // The client cannot be accepted, and the listener is not ready any more.
+  EXPECT_EQ(loop_->RunOnce(clock_.Now()), 1U);
+  EXPECT_EQ(loop_->RunOnce(clock_.Now()), 0U);
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  Run();
+  ASSERT_TRUE(client.Send("{\"verb\":\"echo\"}\n"));
+  EXPECT_NE(client.Line(), "");
 }
 
 TEST_F(ControlServerTest, ALateAnswerToWhoHasLeftIsForgotten) {

@@ -1,11 +1,12 @@
 #include "control/http_request.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <optional>
 #include <string>
 
 #include "base/text.h"
-#include "net/ip_address.h"
 
 namespace nephila::control {
 namespace {
@@ -24,18 +25,6 @@ bool IsVisible(std::string_view text) {
                      [](char c) { return c > ' ' && c < '\x7f'; });
 }
 
-bool IsLoopbackName(std::string_view host) {
-  // "[::1]:9464", "localhost:9464", "127.0.0.1".
-  if (host.starts_with('[')) {
-    const size_t end = host.find(']');
-    return host.substr(0, end + 1) == "[::1]";
-  }
-  host = host.substr(0, host.find(':'));
-  if (LowerAscii(host) == "localhost") return true;
-  const auto address = net::IpAddress::Parse(host);
-  return address && address->is_v4() && address->bytes()[0] == 127;
-}
-
 std::string_view TrimSpaces(std::string_view text) {
   while (text.starts_with(' ') || text.starts_with('\t')) {
     text.remove_prefix(1);
@@ -44,7 +33,8 @@ std::string_view TrimSpaces(std::string_view text) {
   return text;
 }
 
-// The one Host; an error for what is no field.
+// The value of the only Host field, or nullopt if there is none. An error if
+// there are several, or if a line is not a field.
 Result<std::optional<std::string_view>, int> FindHost(std::string_view fields) {
   std::optional<std::string_view> host;
   while (!fields.empty()) {
@@ -74,7 +64,21 @@ size_t HttpHeadSize(std::string_view bytes) {
   return 0;
 }
 
-Result<HttpRequest, int> ParseHttpRequest(std::string_view head) {
+bool IsOwnHost(std::string_view host, const net::Endpoint& at) {
+  constexpr int kDefaultPort = 80;
+  const std::string port = fmt::format(":{}", at.port);
+  if (host.ends_with(port)) {
+    host.remove_suffix(port.size());
+  } else if (at.port != kDefaultPort) {
+    return false;
+  }
+  if (host == "127.0.0.1" || host == "[::1]") return true;
+  if (LowerAscii(host) == "localhost") return true;
+  return at.address.is_v4() && host == at.address.ToString();
+}
+
+Result<HttpRequest, int> ParseHttpRequest(std::string_view head,
+                                          const net::Endpoint& at) {
   const std::string_view line = TakeLine(head);
   const size_t first = line.find(' ');
   const size_t last = line.rfind(' ');
@@ -88,8 +92,9 @@ Result<HttpRequest, int> ParseHttpRequest(std::string_view head) {
   if (method != "GET" && method != "HEAD") return Unexpected(405);
   const auto host = FindHost(head);
   if (!host.has_value()) return Unexpected(host.error());
-  if (!*host && version == "HTTP/1.1") return Unexpected(400);
-  if (*host && !IsLoopbackName(**host)) return Unexpected(421);
+  // HTTP/1.0 does not require a Host, but every client in use sends one.
+  if (!*host) return Unexpected(400);
+  if (!IsOwnHost(**host, at)) return Unexpected(421);
   return HttpRequest{target.substr(0, target.find('?')), method == "HEAD"};
 }
 

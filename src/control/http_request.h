@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "net/ip_address.h"
 
 namespace nephila::control {
 
@@ -21,9 +22,16 @@ struct HttpRequest {
 // Up to the end of the first head in `bytes`; 0: it is not whole yet.
 size_t HttpHeadSize(std::string_view bytes);
 
-// The error is a status: 400, 405 (neither GET nor HEAD), 421 (a Host that is
-// not this machine's loopback: a page of the web that a browser was made to
-// send here by a name of its own), 505.
-Result<HttpRequest, int> ParseHttpRequest(std::string_view head);
+// Returns true if `host`, the value of a Host field, names the server that
+// listens at `at`: `localhost`, `127.0.0.1`, `[::1]` or the address of `at`,
+// followed by the port of `at`. The port may be left out only if it is 80.
+bool IsOwnHost(std::string_view host, const net::Endpoint& at);
+
+// Requires that the server listens at `at`. The error is an HTTP status: 400
+// (malformed, or not exactly one Host field), 405 (neither GET nor HEAD), 421
+// (the Host field does not name this server: a web page can point a name of
+// its own at this machine and make a browser send requests here), 505.
+Result<HttpRequest, int> ParseHttpRequest(std::string_view head,
+                                          const net::Endpoint& at);
 
 }  // namespace nephila::control

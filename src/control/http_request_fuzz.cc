@@ -11,8 +11,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   const size_t head = nephila::control::HttpHeadSize(bytes);
   NEPHILA_CHECK(head <= size);
+  const nephila::net::Endpoint at{*nephila::net::IpAddress::Parse("127.0.0.1"),
+                                  9464};
   const auto request =
-      nephila::control::ParseHttpRequest(bytes.substr(0, head));
+      nephila::control::ParseHttpRequest(bytes.substr(0, head), at);
   if (request.has_value()) {
     NEPHILA_CHECK(request->path.starts_with('/'));
     NEPHILA_CHECK(request->path.size() < size);

@@ -82,7 +82,7 @@ void HttpServer::Add(const std::string& path, const std::string& media_type,
 
 void HttpServer::Handle(std::string_view head,
                         const StreamServer::Answer& answer) const {
-  const auto request = ParseHttpRequest(head);
+  const auto request = ParseHttpRequest(head, endpoint_);
   if (!request.has_value()) return answer(Refusal(request.error()));
   const auto found = pages_.find(request->path);
   if (found == pages_.end()) {

@@ -14,56 +14,93 @@
 namespace nephila::control {
 namespace {
 
-int StatusFor(const std::string& head) {
-  const auto request = ParseHttpRequest(head);
+net::Endpoint At(const std::string& address, uint16_t port) {
+  return {*net::IpAddress::Parse(address), port};
+}
+
+int StatusFor(const std::string& head,
+              const net::Endpoint& at = At("127.0.0.1", 9464)) {
+  const auto request = ParseHttpRequest(head, at);
   return request.has_value() ? 200 : request.error();
 }
 
+int StatusForHost(const std::string& host, const net::Endpoint& at) {
+  return StatusFor("GET / HTTP/1.1\r\nHost: " + host + "\r\n\r\n", at);
+}
+
 TEST(HttpRequestTest, ReadsWhatProgramsSay) {
+  const net::Endpoint at = At("127.0.0.1", 9464);
   const auto request = ParseHttpRequest(
       "GET /metrics?x=1 HTTP/1.1\r\nHost: localhost:9464\r\nAccept: */*\r\n"
-      "\r\n");
+      "\r\n",
+      at);
   ASSERT_TRUE(request.has_value());
   EXPECT_EQ(request->path, "/metrics");
   EXPECT_FALSE(request->is_head);
-  EXPECT_TRUE(ParseHttpRequest("HEAD / HTTP/1.0\n\n")->is_head);
+  EXPECT_TRUE(ParseHttpRequest("HEAD / HTTP/1.0\nHost: localhost:9464\n\n", at)
+                  ->is_head);
 }
 
 TEST(HttpRequestTest, RefusesTheRest) {
-  const std::string host = "\r\nHost: 127.0.0.1\r\n\r\n";
+  const std::string host = "\r\nHost: 127.0.0.1:9464\r\n\r\n";
   EXPECT_EQ(StatusFor("GET / HTTP/1.1" + host), 200);
   EXPECT_EQ(StatusFor("POST / HTTP/1.1" + host), 405);
   EXPECT_EQ(StatusFor("GET / HTTP/2.0" + host), 505);
   for (const char* line :
        {"", "GET", "GET /", "GET  HTTP/1.1", "GET x HTTP/1.1",
         "GET /a b HTTP/1.1", "GET /\x7f HTTP/1.1", "/ GET HTTP/1.1 x",
-        "GET / HTTQ/1.1"}) {
+        "GET / HTTQ/1.1", "GET http://127.0.0.1:9464/ HTTP/1.1"}) {
     EXPECT_EQ(StatusFor(line + host), 400) << line;
   }
-  EXPECT_EQ(StatusFor("GET / HTTP/1.1\r\n\r\n"), 400);
   EXPECT_EQ(StatusFor("GET / HTTP/1.1\r\nHost\r\n\r\n"), 400);
   EXPECT_EQ(StatusFor("GET / HTTP/1.1\r\nHost : a\r\n\r\n"), 400);
-  EXPECT_EQ(StatusFor("GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nhost: "
-                      "127.0.0.1\r\n\r\n"),
+}
+
+TEST(HttpRequestTest, RefusesARequestWithoutExactlyOneHost) {
+  EXPECT_EQ(StatusFor("GET / HTTP/1.1\r\n\r\n"), 400);
+  EXPECT_EQ(StatusFor("GET / HTTP/1.0\r\n\r\n"), 400);
+  EXPECT_EQ(StatusFor("GET / HTTP/1.0\r\nX-Host: localhost:9464\r\n\r\n"), 400);
+  EXPECT_EQ(StatusFor("GET / HTTP/1.1\r\nHost: 127.0.0.1:9464\r\nhost: "
+                      "127.0.0.1:9464\r\n\r\n"),
             400);
 }
 
-TEST(HttpRequestTest, RefusesNamesThatOthersMayPointHere) {
+TEST(HttpRequestTest, RefusesHostsThatAreNotExactlyItsOwn) {
+  const net::Endpoint at = At("127.0.0.1", 9464);
   for (const char* host :
-       {"evil.example", "127.0.0.1.evil.example", "8.8.8.8:80", "[::2]",
-        "localhost.evil.example", ""}) {
-    EXPECT_EQ(
-        StatusFor("GET / HTTP/1.1\r\nHost: " + std::string(host) + "\r\n\r\n"),
-        421)
-        << host;
+       {"evil.example", "evil.example:9464", "127.0.0.1.evil.example:9464",
+        "localhost.evil.example:9464", "8.8.8.8:9464", "[::2]:9464", "",
+        ":9464",
+        // Another port, or none.
+        "localhost", "127.0.0.1", "[::1]", "localhost:80", "localhost:9465",
+        "127.0.0.1:946", "127.0.0.1:94640", "[::1]:80", "localhost:",
+        "localhost:09464", "localhost:+9464", "localhost:9464:9464",
+        // A trailing dot.
+        "localhost.:9464", "127.0.0.1.:9464", "localhost:9464.",
+        // Other spellings of the loopback.
+        "127.1:9464", "127.1.2.3:9464", "2130706433:9464", "0.0.0.0:9464",
+        "[::ffff:127.0.0.1]:9464", "::1:9464", "[0::1]:9464",
+        "user@localhost:9464", "localhost:9464/",
+        "localhost:9464, "
+        "localhost:9464",
+        "localhost :9464"}) {
+    EXPECT_EQ(StatusForHost(host, at), 421) << host;
   }
-  for (const char* host :
-       {"LOCALHOST", "127.1.2.3:99", "[::1]:80", "[::1]", "localhost:1"}) {
-    EXPECT_EQ(
-        StatusFor("GET / HTTP/1.1\r\nHost: " + std::string(host) + "\r\n\r\n"),
-        200)
-        << host;
+  for (const char* host : {"localhost:9464", "LOCALHOST:9464", "127.0.0.1:9464",
+                           "[::1]:9464", " localhost:9464 "}) {
+    EXPECT_EQ(StatusForHost(host, at), 200) << host;
   }
+}
+
+TEST(HttpRequestTest, TheAddressThatItListensAtIsItsOwn) {
+  EXPECT_EQ(StatusForHost("127.0.0.7:9464", At("127.0.0.7", 9464)), 200);
+  EXPECT_EQ(StatusForHost("127.0.0.8:9464", At("127.0.0.7", 9464)), 421);
+  EXPECT_EQ(StatusForHost("[::1]:9464", At("::1", 9464)), 200);
+  EXPECT_EQ(StatusForHost("::1:9464", At("::1", 9464)), 421);
+  // Clients leave out the default port.
+  EXPECT_EQ(StatusForHost("localhost", At("127.0.0.1", 80)), 200);
+  EXPECT_EQ(StatusForHost("localhost:80", At("127.0.0.1", 80)), 200);
+  EXPECT_EQ(StatusForHost("localhost:9464", At("127.0.0.1", 80)), 421);
 }
 
 TEST(HttpRequestTest, AHeadEndsWithAnEmptyLine) {
@@ -122,40 +159,60 @@ class HttpServerTest : public LoopTest {
     EXPECT_TRUE(client.Send(bytes));
     return client.ToTheEnd();
   }
+  // The end of a head: the Host field of this server and an empty line.
+  std::string Host() const {
+    return "\r\nHost: " + server_->endpoint().ToString() + "\r\n\r\n";
+  }
 
   std::unique_ptr<HttpServer> server_;
 };
 
 TEST_F(HttpServerTest, AnswersWithAPageAndEnds) {
   Open();
-  const std::string answer =
-      Get("GET /now HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  const std::string answer = Get("GET /now HTTP/1.1" + Host());
   EXPECT_TRUE(answer.starts_with("HTTP/1.1 200 OK\r\n")) << answer;
   EXPECT_NE(answer.find("Content-Length: 6\r\n"), std::string::npos);
   EXPECT_TRUE(answer.ends_with("\r\n\r\nhello\n"));
-  EXPECT_TRUE(Get("GET /later HTTP/1.0\r\n\r\n").ends_with("\r\n\r\n{}"));
-  const std::string head = Get("HEAD /now HTTP/1.0\r\n\r\n");
+  EXPECT_TRUE(Get("GET /later HTTP/1.0" + Host()).ends_with("\r\n\r\n{}"));
+  const std::string head = Get("HEAD /now HTTP/1.0" + Host());
   EXPECT_NE(head.find("Content-Length: 6\r\n"), std::string::npos);
   EXPECT_TRUE(head.ends_with("\r\n\r\n"));
 }
 
 TEST_F(HttpServerTest, RefusesInTheWordsOfHttp) {
   Open();
-  EXPECT_TRUE(Get("GET /x HTTP/1.0\r\n\r\n").starts_with("HTTP/1.1 404 "));
-  const std::string post = Get("POST /now HTTP/1.0\r\n\r\n");
+  EXPECT_TRUE(Get("GET /x HTTP/1.0" + Host()).starts_with("HTTP/1.1 404 "));
+  const std::string post = Get("POST /now HTTP/1.0" + Host());
   EXPECT_TRUE(post.starts_with("HTTP/1.1 405 "));
   EXPECT_NE(post.find("Allow: GET, HEAD\r\n"), std::string::npos);
   EXPECT_TRUE(Get("\x16\x03\x01 garbage\r\n\r\n").starts_with("HTTP/1.1 400 "));
   EXPECT_TRUE(Get("GET / HTTP/1.1\r\nX: " + std::string(9000, 'x'))
                   .starts_with("HTTP/1.1 431 "));
-  EXPECT_TRUE(Get("GET /now HTTP/1.0\r\n\r\n").starts_with("HTTP/1.1 200 "));
+  EXPECT_TRUE(Get("GET /now HTTP/1.0" + Host()).starts_with("HTTP/1.1 200 "));
+}
+
+TEST_F(HttpServerTest, RefusesRequestsForAnotherHost) {
+  Open();
+  const std::string port = std::to_string(server_->endpoint().port);
+  const auto get = [this](const std::string& host) {
+    return Get("GET /now HTTP/1.1\r\nHost: " + host + "\r\n\r\n");
+  };
+  EXPECT_TRUE(get("localhost:" + port).starts_with("HTTP/1.1 200 "));
+  for (const std::string& host :
+       {"rebound.example:" + port, std::string("localhost"),
+        "localhost.:" + port}) {
+    const std::string answer = get(host);
+    EXPECT_TRUE(answer.starts_with("HTTP/1.1 421 ")) << host << answer;
+    EXPECT_EQ(answer.find("hello"), std::string::npos);
+  }
+  EXPECT_TRUE(Get("GET /now HTTP/1.0\r\n\r\n").starts_with("HTTP/1.1 400 "));
 }
 
 TEST_F(HttpServerTest, HalfARequestIsNoneAndHoldsNobody) {
   Open();
   const PlainClient half = Connect();
   ASSERT_TRUE(half.Send("GET /now HTT"));
-  EXPECT_TRUE(Get("GET /now HTTP/1.0\r\n\r\n").starts_with("HTTP/1.1 200 "));
+  EXPECT_TRUE(Get("GET /now HTTP/1.0" + Host()).starts_with("HTTP/1.1 200 "));
 }
 
 TEST_F(HttpServerTest, OneClientTooManyIsToldSo) {

@@ -12,6 +12,13 @@
 namespace nephila::control {
 namespace {
 
+std::string AuthorityName(uint32_t authority) {
+  if (authority == politeness::kNoAuthority) return "";
+  return fmt::format("{} port {}",
+                     politeness::IsHttps(authority) ? "https" : "http",
+                     politeness::PortOf(authority));
+}
+
 // More files than a job has.
 constexpr size_t kMostFiles = 1'000'000;
 
@@ -168,6 +175,7 @@ Json HostJson(const crawl::HostLook& look) {
   json["delay_ms"] = milliseconds(why.delay);
   json["urls"] = why.urls;
   json["hosts_ahead"] = why.ahead;
+  json["authority"] = AuthorityName(why.authority);
   json["failures"] = why.trouble.failures;
   json["overloads"] = why.trouble.overloads;
   return json;

@@ -36,14 +36,16 @@ Result<net::Descriptor> OpenFolder(const std::string& dir) {
   return folder;
 }
 
-sockaddr_un NameIn(const net::Descriptor& folder, const std::string& name) {
+sockaddr_un AddressOf(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  const std::string path =
-      fmt::format("/proc/self/fd/{}/{}", folder.get(), name);
   const size_t size = std::min(path.size(), sizeof(address.sun_path) - 1);
   std::memcpy(address.sun_path, path.data(), size);
   return address;
+}
+
+sockaddr_un NameIn(const net::Descriptor& folder, const std::string& name) {
+  return AddressOf(fmt::format("/proc/self/fd/{}/{}", folder.get(), name));
 }
 
 net::Descriptor UnixSocket() {
@@ -100,6 +102,21 @@ Result<net::Descriptor> ConnectInFolder(const std::string& dir,
                                         const std::string& name) {
   const std::string path = dir + "/" + name;
   NEPHILA_TRY(const net::Descriptor folder, OpenFolder(dir));
+  const auto nobody = [&path] {
+    return Unexpected(Error{ErrorCode::kNotFound, path + ": nobody listens"});
+  };
+  // The socket itself: connect would follow a symbolic link to another one.
+  const net::Descriptor target(
+      openat(folder.get(), name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC, 0));
+  if (target.get() < 0) {
+    return errno == ENOENT ? nobody() : Failed(path, errno);
+  }
+  struct stat found {};
+  if (fstat(target.get(), &found) != 0) return Failed(path, errno);
+  if (!S_ISSOCK(found.st_mode)) {
+    return Unexpected(Error{ErrorCode::kInvalidArgument,
+                            path + ": is not the socket of a crawl"});
+  }
   net::Descriptor socket = UnixSocket();
   if (socket.get() < 0) return Failed(path, errno);
   // A crawl that has much to do takes clients when it can; for that moment the
@@ -108,13 +125,12 @@ Result<net::Descriptor> ConnectInFolder(const std::string& dir,
   const int flags = fcntl(socket.get(), F_GETFL);
   setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &longest, sizeof(longest));
   fcntl(socket.get(), F_SETFL, flags & ~O_NONBLOCK);
-  const sockaddr_un address = NameIn(folder, name);
+  const sockaddr_un address =
+      AddressOf(fmt::format("/proc/self/fd/{}", target.get()));
   if (connect(socket.get(), reinterpret_cast<const sockaddr*>(&address),
               sizeof(address)) != 0) {
     // The process that made it is gone.
-    if (errno == ECONNREFUSED || errno == ENOENT) {
-      return Unexpected(Error{ErrorCode::kNotFound, path + ": nobody listens"});
-    }
+    if (errno == ECONNREFUSED || errno == ENOENT) return nobody();
     return Failed(path, errno);
   }
   fcntl(socket.get(), F_SETFL, flags);

@@ -39,9 +39,11 @@ void Accounts::CountFound(const FoundCounts& found) {
   url.In(out);
   url.Made(found.roots);
   for (size_t i = 0; i < found.not_crawled.size(); ++i) {
-    url.Drop(i, found.not_crawled[i]);
+    const bool port = i == static_cast<size_t>(url::DropReason::kPort);
+    url.Drop(port ? kUrlDropPort : i, found.not_crawled[i]);
   }
-  url.Drop(found.not_crawled.size(), found.repeated);
+  url.Drop(kUrlDropRepeated, found.repeated);
+  url.Drop(kUrlDropPageLimit, found.over_limit);
   url.Out(found.out);
 }
 
@@ -49,6 +51,10 @@ void Accounts::CountAttempt(const FinishedVisit& visit) {
   if (visit.quarantined) {
     parse.In();
     parse.Drop(kParseDropQuarantined);
+  }
+  if (visit.out_of_memory) {
+    parse.In();
+    parse.Drop(kParseDropNoMemory);
   }
   outcomes[static_cast<size_t>(visit.outcome)].Add();
   if (visit.outcome == item::FetchOutcome::kResponse) {

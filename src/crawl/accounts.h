@@ -17,11 +17,18 @@
 namespace nephila::crawl {
 
 // Links, and pages that are left out as a whole.
-inline constexpr std::array<std::string_view, 3> kParseDropNames = {
-    "unwanted", "nofollow", "quarantined"};
+inline constexpr std::array<std::string_view, 4> kParseDropNames = {
+    "unwanted", "nofollow", "quarantined", "no-memory"};
 inline constexpr size_t kParseDropQuarantined = 2;
-inline constexpr std::array<std::string_view, 5> kUrlDropNames = {
-    "invalid-url", "scheme", "bad-host", "too-long", "repeated"};
+inline constexpr size_t kParseDropNoMemory = 3;
+inline constexpr std::array<std::string_view, 7> kUrlDropNames = {
+    "invalid-url", "scheme",   "bad-host",  "too-long",
+    "repeated",    "bad-port", "page-limit"};
+// Manifests hold the counts by number, so a new reason goes to the end: from
+// here on the numbers are not those of url::DropReason.
+inline constexpr size_t kUrlDropRepeated = 4;
+inline constexpr size_t kUrlDropPort = 5;
+inline constexpr size_t kUrlDropPageLimit = 6;
 inline constexpr std::array<std::string_view, 1> kStoreDropNames = {
     "no-response"};
 

@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <span>
 #include <string>
 #include <vector>
+
+#include "item/saved_totals.h"
 
 namespace nephila::crawl {
 namespace {
@@ -31,18 +34,35 @@ void ExpectLaw(const Accounts& accounts) {
 TEST(AccountsTest, EveryLinkOfAPageIsAccountedFor) {
   Accounts accounts;
   FoundCounts found;
-  found.links = 20;
+  found.links = 26;
   found.unwanted = 2;
   found.nofollow = 3;
-  found.not_crawled = {1, 2, 3, 0};
+  found.not_crawled = {1, 2, 3, 0, 6};
   found.repeated = 4;
   found.out = 5;
   accounts.CountFound(found);
   ExpectLaw(accounts);
-  EXPECT_EQ(accounts.parse.Totals().out, 15U);
+  EXPECT_EQ(accounts.parse.Totals().out, 21U);
   EXPECT_EQ(accounts.url.Totals().out, 5U);
   EXPECT_EQ(accounts.url.Totals().dropped,
-            (std::vector<uint64_t>{1, 2, 3, 0, 4}));
+            (std::vector<uint64_t>{1, 2, 3, 0, 4, 6, 0}));
+  EXPECT_EQ(accounts.url.drop_reasons()[kUrlDropPort], "bad-port");
+  EXPECT_EQ(accounts.url.drop_reasons()[kUrlDropRepeated], "repeated");
+}
+
+// A manifest of an earlier version has one reason less.
+TEST(AccountsTest, ReadsCountsWithoutTheReasonBadPort) {
+  StageAccount old("url", std::span(kUrlDropNames).first(kUrlDropPort));
+  old.In(9);
+  old.Drop(kUrlDropRepeated, 4);
+  std::string bytes;
+  ByteWriter writer(bytes);
+  item::WriteTotals(old.Totals(), writer);
+  StageAccount account("url", kUrlDropNames);
+  ByteReader reader(bytes);
+  ASSERT_TRUE(item::RestoreTotals(reader, account));
+  EXPECT_EQ(account.Totals().dropped,
+            (std::vector<uint64_t>{0, 0, 0, 0, 4, 0, 0}));
 }
 
 // An archived answer is a page, whatever its status; the URL is through with

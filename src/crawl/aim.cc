@@ -3,10 +3,21 @@
 #include <string_view>
 
 #include "crawl/contact_parts.h"
+#include "politeness/authority.h"
 #include "url/canonicalizer.h"
 #include "url/keys.h"
+#include "url/parser.h"
 
 namespace nephila::crawl {
+
+uint32_t AuthorityOf(std::string_view text) {
+  url::Url url;
+  if (!url::Parse(text, nullptr, &url) || !url.is_http()) {
+    return politeness::kNoAuthority;
+  }
+  return politeness::AuthorityOf(PortOf(url),
+                                 url.scheme_kind() == url::Scheme::kHttps);
+}
 
 void AimAt(const url::Url& url, const url::PublicSuffixList& suffixes,
            uint64_t seed, Visit* visit) {

@@ -11,6 +11,10 @@
 
 namespace nephila::crawl {
 
+// The authority of a URL (politeness/authority.h); kNoAuthority of what is no
+// http or https URL.
+uint32_t AuthorityOf(std::string_view url);
+
 // `seed`: of the job's keys.
 void AimAt(const url::Url& url, const url::PublicSuffixList& suffixes,
            uint64_t seed, Visit* visit);

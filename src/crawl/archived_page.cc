@@ -1,5 +1,6 @@
 #include "crawl/archived_page.h"
 
+#include <algorithm>
 #include <span>
 #include <string>
 #include <utility>
@@ -12,6 +13,8 @@ namespace {
 
 // Of a unit: request, response, metadata, and one to spare.
 constexpr int kMostRecords = 4;
+// A file is renamed once, when it is finished.
+constexpr int kMostTries = 3;
 
 }  // namespace
 
@@ -26,10 +29,14 @@ std::string LogName(size_t stream) {
 }
 
 ArchivedPage::ArchivedPage(FileSystem& fs, std::vector<std::string> folders,
-                           std::string prefix, const fetch::HeadLimits& limits)
+                           std::string prefix, const fetch::HeadLimits& limits,
+                           uint64_t max_body_bytes)
     : fs_(fs),
       folders_(std::move(folders)),
       all_prefix_(std::move(prefix)),
+      max_block_bytes_(max_body_bytes > UINT64_MAX - limits.max_bytes
+                           ? UINT64_MAX
+                           : max_body_bytes + limits.max_bytes),
       head_(limits) {}
 
 Result<bool> ArchivedPage::FindFile(uint64_t serial, std::string_view prefix) {
@@ -49,12 +56,32 @@ Result<bool> ArchivedPage::FindFile(uint64_t serial, std::string_view prefix) {
   return false;
 }
 
+Result<std::unique_ptr<store::WarcReader>> ArchivedPage::OpenFile(
+    const job::ArchivePlace& place) {
+  const std::string prefix = StreamPrefix(all_prefix_, place.stream);
+  for (int i = 0; i < kMostTries; ++i) {
+    NEPHILA_TRY(const bool is_there, FindFile(place.serial, prefix));
+    if (!is_there) break;
+    auto reader = store::WarcReader::Open(fs_, path_);
+    if (reader.has_value() || reader.error().code != ErrorCode::kNotFound) {
+      return reader;
+    }
+    path_.clear();
+  }
+  return std::unique_ptr<store::WarcReader>();
+}
+
+void ArchivedPage::Clear() {
+  page_ = {};
+  body_ = {};
+  block_ = {};
+  original_ = {};
+}
+
 Result<bool> ArchivedPage::ReadBlock(const job::ArchivePlace& place,
                                      Block* block) {
-  NEPHILA_TRY(const bool is_there,
-              FindFile(place.serial, StreamPrefix(all_prefix_, place.stream)));
-  if (!is_there) return false;
-  NEPHILA_TRY(const auto reader, store::WarcReader::Open(fs_, path_));
+  NEPHILA_TRY(const auto reader, OpenFile(place));
+  if (reader == nullptr) return false;
   reader->Seek(place.offset);
   for (int i = 0; i < kMostRecords; ++i) {
     NEPHILA_TRY(const store::ReadState state, reader->Next());
@@ -70,7 +97,10 @@ Result<bool> ArchivedPage::ReadBlock(const job::ArchivePlace& place,
     while (true) {
       NEPHILA_TRY(const std::string_view piece, reader->ReadBlock());
       if (piece.empty()) break;
-      block->bytes.append(piece);
+      const size_t room =
+          max_block_bytes_ -
+          std::min<uint64_t>(max_block_bytes_, block->bytes.size());
+      block->bytes.append(piece.substr(0, room));
     }
     NEPHILA_TRY(const store::ReadState end, reader->Finish());
     return end == store::ReadState::kRecord;

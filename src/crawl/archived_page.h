@@ -4,6 +4,8 @@
 //   Threads: one; the page lives as long as this   Memory: the page
 #pragma once
 
+#include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,15 +16,17 @@
 #include "fetch/response_head.h"
 #include "item/fetched_page.h"
 #include "job/entry.h"
+#include "store/warc_reader.h"
 
 namespace nephila::crawl {
 
 class ArchivedPage {
  public:
   // `fs` outlives it; `folders` are all of the archive. `prefix`: of the files
-  // of all streams.
+  // of all streams. Of a body at most `max_body_bytes` are read.
   ArchivedPage(FileSystem& fs, std::vector<std::string> folders,
-               std::string prefix, const fetch::HeadLimits& limits);
+               std::string prefix, const fetch::HeadLimits& limits,
+               uint64_t max_body_bytes = std::numeric_limits<uint64_t>::max());
 
   enum class Found : uint8_t {
     kPage,
@@ -34,6 +38,8 @@ class ArchivedPage {
   Result<Found> Read(const job::ArchivePlace& place,
                      const std::optional<job::ArchivePlace>& original);
   const item::FetchedPage& page() const { return page_; }
+  // Gives the memory of the page back, which is gone then.
+  void Clear();
 
  private:
   // Of a record.
@@ -49,12 +55,17 @@ class ArchivedPage {
   Result<bool> ReadBlock(const job::ArchivePlace& place, Block* block);
   // Splits head_ from the rest of a block, which it gives back.
   std::string_view SplitHead(std::string_view block);
+  // A file of the stream that runs may get another name at any moment. Null if
+  // there is no such file.
+  Result<std::unique_ptr<store::WarcReader>> OpenFile(
+      const job::ArchivePlace& place);
   // Leaves the path in path_; false if there is no such file.
   Result<bool> FindFile(uint64_t serial, std::string_view prefix);
 
   FileSystem& fs_;
   const std::vector<std::string> folders_;
   const std::string all_prefix_;
+  const uint64_t max_block_bytes_;
   fetch::ResponseHead head_;
   // Of the file that was read last.
   uint64_t serial_ = 0;

@@ -11,7 +11,8 @@ std::span<const std::string_view> BodyDecoder::Decode(
   content_bytes_ = 0;
   bool chunked = page.transfer_coding == item::TransferCoding::kChunked;
   std::string codings = head.Combined("Content-Encoding");
-  if (!chunked && codings.empty()) {
+  coded_ = chunked || !codings.empty();
+  if (!coded_) {
     for (std::string_view piece : page.body) content_bytes_ += piece.size();
     return page.body;
   }

@@ -35,6 +35,10 @@ class BodyDecoder {
            chunked_ == coding::ChunkedDecoder::Outcome::kNotChunked;
   }
   uint64_t content_bytes() const { return content_bytes_; }
+  // Whether the body was coded, and has so many bytes or more.
+  bool is_cut_at(uint64_t bytes) const {
+    return coded_ && content_bytes_ >= bytes;
+  }
 
  private:
   const uint64_t max_bytes_;
@@ -46,6 +50,7 @@ class BodyDecoder {
   coding::ChunkedDecoder::Outcome chunked_ =
       coding::ChunkedDecoder::Outcome::kWhole;
   uint64_t content_bytes_ = 0;
+  bool coded_ = false;
 };
 
 }  // namespace nephila::crawl

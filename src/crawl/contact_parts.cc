@@ -97,6 +97,17 @@ std::vector<ServerKey> KeysOf(const std::vector<net::IpAddress>& addresses) {
   return keys;
 }
 
+std::optional<net::IpAddress> AddressFor(
+    const politeness::Lease& lease, std::span<const ServerKey> addresses,
+    const politeness::Politeness& politeness) {
+  std::vector<ServerKey> here;
+  for (const ServerKey& address : addresses) {
+    if (politeness.ClockOf(address) == lease.address) here.push_back(address);
+  }
+  if (here.empty()) return std::nullopt;
+  return AddressOf(here[lease.id % here.size()]);
+}
+
 bool IsStale(const fetch::FetchResult& result) {
   return result.reused && result.outcome == FetchOutcome::kConnectionLost;
 }

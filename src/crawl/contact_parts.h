@@ -8,6 +8,8 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -66,6 +68,14 @@ net::IpAddress AddressOf(const politeness::ServerKey& key);
 // As many as politeness looks at.
 std::vector<politeness::ServerKey> KeysOf(
     const std::vector<net::IpAddress>& addresses);
+
+// Returns the address to connect to with this lease: one of `addresses`, those
+// of its host, that has the clock of the lease, another one each time. Returns
+// nullopt if none has it, because the name has other addresses by now.
+std::optional<net::IpAddress> AddressFor(
+    const politeness::Lease& lease,
+    std::span<const politeness::ServerKey> addresses,
+    const politeness::Politeness& politeness);
 
 // Whether a kept connection was gone just when it was used, which servers may
 // do: nothing is known of the host, and it may be asked again.

@@ -4,7 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/hash.h"
 #include "crawl/contact_parts.h"
 
 namespace nephila::crawl {
@@ -16,9 +15,12 @@ using item::FetchOutcome;
 // So often a name is asked for whose resolver has no time for us.
 constexpr int kResolveTries = 30;
 
-politeness::PolitenessOptions OptionsOf(const config::Settings& settings) {
+politeness::PolitenessOptions OptionsOf(const config::Settings& settings,
+                                        uint64_t seed) {
   politeness::PolitenessOptions options;
   options.settings = settings.politeness;
+  options.groups = net::ServerGroups::Of(settings.guard);
+  options.table_seed = seed;
   return options;
 }
 
@@ -27,7 +29,7 @@ politeness::PolitenessOptions OptionsOf(const config::Settings& settings) {
 Contacts::Contacts(const Parts& parts)
     : parts_(parts),
       head_(fetch::HeadLimitsOf(parts.settings.fetch)),
-      politeness_(parts.loop.clock(), OptionsOf(parts.settings)) {}
+      politeness_(parts.loop.clock(), OptionsOf(parts.settings, hash_.seed)) {}
 
 void Contacts::Ask(const url::Url& url, politeness::Kind kind,
                    std::optional<uint64_t> max_body_bytes, Done done) {
@@ -62,10 +64,17 @@ void Contacts::SetCrawlDelay(std::string_view host,
 politeness::HostFacts Contacts::FactsOf(const std::string& name) const {
   const Host& host = hosts_.at(name);
   politeness::HostFacts facts;
-  facts.host = facts.domain = KeyedHash(name, 0);
+  facts.host = facts.domain = hash_(name);
   facts.addresses = host.addresses;
   facts.crawl_delay = host.crawl_delay;
   facts.name = name;
+  return facts;
+}
+
+politeness::HostFacts Contacts::FactsOf(const Request& request) const {
+  politeness::HostFacts facts = FactsOf(request.fetch.host);
+  facts.authority =
+      politeness::AuthorityOf(request.fetch.port, request.fetch.https);
   return facts;
 }
 
@@ -96,8 +105,8 @@ void Contacts::Add(uint64_t id) {
   if (stopped_) return Fail(id, FetchOutcome::kInterrupted, "stopped");
   Host& host = hosts_[request.fetch.host];
   host.addresses = KeysOf(request.answer.addresses);
-  politeness::Added added = politeness_.Add(FactsOf(request.fetch.host),
-                                            request.kind, std::to_string(id));
+  politeness::Added added =
+      politeness_.Add(FactsOf(request), request.kind, std::to_string(id));
   MonoTime now = parts_.loop.clock().Now();
   switch (added.outcome) {
     case politeness::AddOutcome::kTaken:
@@ -141,13 +150,20 @@ void Contacts::Pump() {
 void Contacts::Start(const politeness::Lease& lease) {
   uint64_t id = std::stoull(lease.payload);
   Request& request = requests_[id];
+  const Host& host = hosts_[request.fetch.host];
+  const auto address = AddressFor(lease, host.addresses, politeness_);
+  if (!address) {
+    politeness::Outcome outcome;
+    outcome.end = parts_.loop.clock().Now();
+    politeness_.Done(lease.id, outcome);
+    return Resolve(id);
+  }
   request.lease = lease.id;
   ++in_flight_;
-  const Host& host = hosts_[request.fetch.host];
   std::chrono::nanoseconds wait =
       std::max(host.crawl_delay, parts_.settings.politeness.host_delay);
   fetch::FetchRequest fetch = request.fetch;
-  fetch.address = AddressOf(lease.address);
+  fetch.address = *address;
   // A robots.txt is asked for because a page will be.
   bool more = host.open > 1 || fetch.kind == item::FetchKind::kRobots;
   fetch.keep_connection = more && wait <= kKeptFor && !request.again;

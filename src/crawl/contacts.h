@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/table_hash.h"
 #include "config/settings.h"
 #include "dns/resolver.h"
 #include "fetch/fetcher.h"
@@ -71,6 +72,7 @@ class Contacts final : private fetch::FetchHandler {
   };
 
   politeness::HostFacts FactsOf(const std::string& name) const;
+  politeness::HostFacts FactsOf(const Request& request) const;
   void Resolve(uint64_t id);
   void OnAnswer(uint64_t id, const dns::Answer& answer);
   void Add(uint64_t id);
@@ -85,6 +87,7 @@ class Contacts final : private fetch::FetchHandler {
   void OnFetched(std::unique_ptr<fetch::FetchResult> result) override;
 
   const Parts parts_;
+  const TableHash hash_;  // keys of hosts
   fetch::ResponseHead head_;
   politeness::Politeness politeness_;
   std::map<uint64_t, Request> requests_;

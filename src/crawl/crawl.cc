@@ -7,8 +7,11 @@
 #include "base/check.h"
 #include "base/text.h"
 #include "crawl/archived_page.h"
+#include "crawl/descriptor_plan.h"
 #include "crawl/memory_plan.h"
 #include "item/url_record.h"
+#include "net/port_guard.h"
+#include "url/parser.h"
 #include "url/record_keys.h"
 
 namespace nephila::crawl {
@@ -25,11 +28,13 @@ constexpr milliseconds kLongestTurn{100};
 constexpr milliseconds kNap{5};
 // Seeds that are in memory before the frontier takes them.
 constexpr size_t kSeedsAtOnce = 1000;
+// Of one crawl thread, however many there are.
+constexpr uint64_t kLeastIndexBytes = 256 << 10;
+constexpr uint64_t kLeastPageBytes = 64 << 10;
+constexpr size_t kLeastNames = 256;
 
 size_t ThreadsFor(const config::CrawlSettings& settings, bool one_thread) {
-  if (settings.threads > 0) return static_cast<size_t>(settings.threads);
-  if (one_thread) return 1;
-  return std::max<size_t>(std::thread::hardware_concurrency() / 2, 1);
+  return settings.threads == 0 && one_thread ? 1 : CrawlThreads(settings);
 }
 
 }  // namespace
@@ -37,9 +42,12 @@ size_t ThreadsFor(const config::CrawlSettings& settings, bool one_thread) {
 Crawl::Crawl(const Parts& parts)
     : parts_(parts),
       settings_(parts.settings),
+      began_(parts.clock.Now()),
+      plan_(parts.plan ? *parts.plan : PlanMemory(parts.settings)),
+      in_transit_(plan_.in_transit),
+      visits_(plan_.visits),
       canonicalizer_(parts.settings.url, parts.suffixes,
-                     parts.folder.key_seed()),
-      began_(parts.clock.Now()) {}
+                     parts.folder.key_seed()) {}
 
 Crawl::~Crawl() {
   // No mail is delivered to what is gone: first the threads, then the rest.
@@ -73,19 +81,19 @@ Status Crawl::OpenStages(const job::Manifest* manifest, uint64_t from) {
               scope::BlockFiles::Open(
                   {parts_.fs, parts_.settings, parts_.suffixes,
                    parts_.folder.Path(job::kBlockedFile), parts_.on_warning}));
-  const Frontier::Parts frontier = {parts_.fs,
-                                    parts_.clock,
-                                    *workers_,
-                                    settings_,
-                                    parts_.suffixes,
-                                    parts_.folder.dir(),
-                                    parts_.folder.key_seed()};
-  if (manifest == nullptr) {
-    NEPHILA_TRY(frontier_, Frontier::Create(frontier));
-  } else {
-    NEPHILA_TRY(frontier_, Frontier::Open(frontier, manifest->parts));
+  NEPHILA_TRY(auto ends, KnownEnds(from));
+  const size_t downloaders =
+      std::max({ThreadsFor(parts_.settings.crawl, parts_.one_thread),
+                positions.size(), ends.size()});
+  ends.resize(downloaders);
+  // The last two slots are the frontier's: for what it reads, and takes.
+  NEPHILA_TRY(quarantine_, job::Quarantine::Open(
+                               parts_.fs, parts_.folder.dir(), downloaders + 2,
+                               parts_.clock.BootId().value_or("")));
+  for (const std::string& url : quarantine_->added()) {
+    if (parts_.on_quarantine) parts_.on_quarantine(url);
   }
-  frontier_->SetBlocks(blocks_->lists());
+  NEPHILA_RETURN_IF_ERROR(MakeFrontier(manifest, downloaders));
 
   // To the frontier.
   finished_ = std::make_unique<Mailbox<FinishedVisit>>(
@@ -108,22 +116,10 @@ Status Crawl::OpenStages(const job::Manifest* manifest, uint64_t from) {
         for (HostNote& note : notes) host_notes_.push_back(std::move(note));
       });
 
-  NEPHILA_TRY(auto ends, KnownEnds(from));
-  const size_t downloaders =
-      std::max({ThreadsFor(parts_.settings.crawl, parts_.one_thread),
-                positions.size(), ends.size()});
-  ends.resize(downloaders);
   const bool is_single = downloaders == 1;
   NEPHILA_TRY(dispatcher_thread_,
               LoopThread::Make(parts_.clock, shared,
                                is_single ? "downloader" : "dispatcher"));
-  // The last slot is for the replay.
-  NEPHILA_TRY(quarantine_, job::Quarantine::Open(
-                               parts_.fs, parts_.folder.dir(), downloaders + 1,
-                               parts_.clock.BootId().value_or("")));
-  for (const std::string& url : quarantine_->added()) {
-    if (parts_.on_quarantine) parts_.on_quarantine(url);
-  }
   // A single downloader is on the dispatcher's thread: nobody has to wait for
   // another thread to wake between the end of one request and the next.
   net::EventLoop* const loop = is_single ? &dispatcher_thread_->loop() : shared;
@@ -139,6 +135,34 @@ Status Crawl::OpenStages(const job::Manifest* manifest, uint64_t from) {
   return {};
 }
 
+Status Crawl::MakeFrontier(const job::Manifest* manifest, size_t downloaders) {
+  deferred_ = std::make_unique<DeferredReader>(DeferredReader::Parts{
+      parts_.fs, parts_.settings, parts_.suffixes, folders_.AllPaths(),
+      parts_.folder.key_seed(), plan_.frontier_page, plan_.page_links,
+      &in_transit_, quarantine_.get(), downloaders, parts_.on_read});
+  Frontier::Parts frontier = {parts_.fs,
+                              parts_.clock,
+                              *workers_,
+                              settings_,
+                              parts_.suffixes,
+                              parts_.folder.dir(),
+                              parts_.folder.key_seed()};
+  frontier.read_page = [this](FinishedVisit* visit, bool replayed) {
+    return deferred_->Read(visit, replayed);
+  };
+  frontier.visits = &visits_;
+  frontier.quarantine = quarantine_.get();
+  frontier.slot = downloaders + 1;
+  frontier.on_take = parts_.on_take;
+  if (manifest == nullptr) {
+    NEPHILA_TRY(frontier_, Frontier::Create(frontier));
+  } else {
+    NEPHILA_TRY(frontier_, Frontier::Open(frontier, manifest->parts));
+  }
+  frontier_->SetBlocks(blocks_->lists());
+  return {};
+}
+
 Status Crawl::MakeDispatcher(const job::Manifest* manifest) {
   net::EventLoop& loop = dispatcher_thread_->loop();
   NEPHILA_TRY(resolver_, parts_.web.MakeResolver(loop));
@@ -146,6 +170,7 @@ Status Crawl::MakeDispatcher(const job::Manifest* manifest) {
   parts.seed = parts_.folder.key_seed();
   most_in_flight_ = PlanMemory(parts_.settings).transfers;
   parts.max_in_flight = most_in_flight_;
+  parts.max_robots = MaxRobotsRequests(parts_.settings, plan_);
   parts.downloaders = threads_.size();
   parts.restarted = !parts_.folder.is_new();
   parts.before_leases =
@@ -164,6 +189,11 @@ Status Crawl::MakeDispatcher(const job::Manifest* manifest) {
     CrawlThread& thread = *threads_[downloader];
     thread.thread->loop().Post(
         [&thread, lease, waits] { thread.downloader->Released(lease, waits); });
+  };
+  parts.end_slow = [this](size_t downloader, uint64_t lease) {
+    CrawlThread& thread = *threads_[downloader];
+    thread.thread->loop().Post(
+        [&thread, lease] { thread.downloader->EndSlow(lease); });
   };
   parts.park = [this](ParkedVisit parked) { parked_->Push(std::move(parked)); };
   parts.note = [this](HostNote note) { notes_->Push(std::move(note)); };
@@ -233,6 +263,12 @@ Status Crawl::MakeDownloader(size_t number,
   options.log_path =
       parts_.folder.Path(job::kArchiveDir) + "/" + LogName(number);
   options.settings.prefix = StreamPrefix(parts_.settings.store.prefix, number);
+  // All streams share what is there for the archive.
+  options.settings.revisit_memory_bytes = std::min(
+      options.settings.revisit_memory_bytes, plan_.revisits / threads_.size());
+  options.settings.index_memory_bytes =
+      std::min(options.settings.index_memory_bytes,
+               std::max(plan_.indexes / threads_.size(), kLeastIndexBytes));
   options.seed = parts_.record_seed + number;
   options.stream = static_cast<uint32_t>(number);
   options.info = parts_.archive_info;
@@ -251,6 +287,11 @@ Status Crawl::MakeDownloader(size_t number,
   parts.seed = parts_.folder.key_seed();
   parts.number = number;
   parts.budgets = parts_.settings.crawl.budgets;
+  parts.in_transit = &in_transit_;
+  parts.max_page_bytes =
+      std::max(plan_.thread_pages / threads_.size(), kLeastPageBytes);
+  parts.max_links_bytes = plan_.page_links;
+  parts.max_names = std::max(plan_.names / threads_.size(), kLeastNames);
   parts.quarantine = quarantine_.get();
   parts.on_read = parts_.on_read;
   parts.contacted = [this](uint64_t lease, MonoTime when) {
@@ -279,10 +320,15 @@ Status Crawl::MakeDownloader(size_t number,
 Status Crawl::AddSeed(std::string_view url, bool is_sitemap) {
   const auto canonical = canonicalizer_.Canonicalize(url, nullptr);
   if (!canonical.has_value()) {
+    std::string why(url::DropReasonName(canonical.error()));
+    url::Url parsed;
+    if (canonical.error() == url::DropReason::kPort &&
+        url::Parse(url, nullptr, &parsed)) {
+      why.append(": ").append(net::PortGuard::Reason(parsed.port()));
+    }
     return Unexpected(
         Error{ErrorCode::kInvalidArgument,
-              "seed " + EscapeForTerminal(url) + ": " +
-                  std::string(url::DropReasonName(canonical.error()))});
+              "seed " + EscapeForTerminal(url) + ": " + std::move(why)});
   }
   item::UrlRecord record = url::MakeUrlRecord(*canonical);
   record.flags = item::kFromSeed | (is_sitemap ? item::kIsSitemap : 0);
@@ -300,8 +346,11 @@ Status Crawl::AddSeed(std::string_view url, bool is_sitemap) {
   NEPHILA_TRY(seed.entry, journal_->Append(line));
   seed.is_seed = true;
   ByteWriter(seed.links).Sized(bytes);
+  seed.charge = ByteCharge(&in_transit_);
+  seed.charge.Set(BytesOf(seed));
   frontier_->Take(std::move(seed));
-  return frontier_->arrived() < kSeedsAtOnce ? Status() : TakeArrived();
+  if (frontier_->arrived() < kSeedsAtOnce && !in_transit_.IsUsedUp()) return {};
+  return TakeArrived();
 }
 
 void Crawl::StartThreads() {
@@ -364,13 +413,12 @@ Result<std::optional<CrawlEnd>> Crawl::TakeTurn(MonoTime deadline) {
   return std::optional<CrawlEnd>();
 }
 
-// Finished visits with all their links wait in memory for the stages to have
-// room: while those are a good part of what is there for bodies, no more are
-// asked for.
+// While what is on its way to the frontier takes a good part of its memory, no
+// more pages are requested.
 void Crawl::HoldBack() {
   if (phase_ != Phase::kRunning) return;
-  const uint64_t most = parts_.settings.fetch.body_memory_bytes / 4;
-  const uint64_t waiting = frontier_->arrived_bytes();
+  const uint64_t most = in_transit_.limit() / 2;
+  const uint64_t waiting = in_transit_.used();
   is_behind_ = is_behind_ ? waiting > most / 2 : waiting >= most;
   const bool hold = is_paused_ || is_behind_ || disk_->is_waiting();
   if (hold == held_back_) return;
@@ -485,6 +533,10 @@ Status Crawl::TakeMail() {
     host_notes_.pop_front();
   }
   return {};
+}
+
+Crawl::Held Crawl::HeldBytes() const {
+  return {in_transit_.used(), visits_.used(), frontier_->HeldBytes()};
 }
 
 void Crawl::Fail(const Error& error) {

@@ -37,8 +37,10 @@
 #include "config/settings.h"
 #include "crawl/archive_folders.h"
 #include "crawl/archived_page.h"
+#include "crawl/byte_budget.h"
 #include "crawl/contact_log.h"
 #include "crawl/crawl_status.h"
+#include "crawl/deferred_reader.h"
 #include "crawl/disk_watch.h"
 #include "crawl/dispatcher.h"
 #include "crawl/downloader.h"
@@ -46,6 +48,7 @@
 #include "crawl/guarded_reader.h"
 #include "crawl/loop_thread.h"
 #include "crawl/mailbox.h"
+#include "crawl/memory_plan.h"
 #include "crawl/web.h"
 #include "job/history.h"
 #include "job/job_folder.h"
@@ -88,8 +91,16 @@ class Crawl {
     std::function<void(const FinishedVisit& visit)> on_finished = nullptr;
     // Of this process, for the history; may be null.
     std::function<uint64_t()> resident_bytes = nullptr;
+    // Called with every archive folder of the job before a file in one of them
+    // is opened; may be null.
+    std::function<void(const std::vector<std::string>& paths)>
+        on_archive_folders = nullptr;
     // For tests: before a page is read, on the thread that does.
     std::function<void(std::string_view url)> on_read = nullptr;
+    // For tests: in place of the plan that the settings give.
+    std::optional<MemoryPlan> plan = std::nullopt;
+    // For tests: before the frontier takes the entry of a page.
+    std::function<void(std::string_view url)> on_take = nullptr;
   };
 
   // Goes on where the job was, or begins.
@@ -160,6 +171,15 @@ class Crawl {
   size_t most_in_flight() const { return most_in_flight_; }
   CrawlStatus status() const;
   const Frontier& frontier() const { return *frontier_; }
+  // The memory of what is on its way between threads and stages, and its
+  // limits. A look at each; by the thread of Turn.
+  struct Held {
+    uint64_t in_transit = 0;
+    uint64_t visits = 0;
+    uint64_t frontier = 0;
+  };
+  Held HeldBytes() const;
+  const MemoryPlan& memory_plan() const { return plan_; }
 
  private:
   // A downloader and what it stands on.
@@ -203,6 +223,7 @@ class Crawl {
   Result<std::vector<store::StorePosition>> StreamPositions(
       const job::Manifest* manifest);
   Status OpenStages(const job::Manifest* manifest, uint64_t from);
+  Status MakeFrontier(const job::Manifest* manifest, size_t downloaders);
   Status MakeDispatcher(const job::Manifest* manifest);
   Status RestoreContacts(const job::Manifest* manifest);
   Status MakeDownloader(size_t number,
@@ -210,9 +231,6 @@ class Crawl {
                         std::optional<store::Position> known_end);
   Status Replay(uint64_t from);
   Status HoldWaits(const job::Entry& entry);
-  Status ReadArchived(const job::Entry& entry, ArchivedPage* archived,
-                      GuardedReader* reader, FinishedVisit* visit);
-  bool IsOf(std::string_view url, std::string_view record);
   Status TakeArrived();
   Status CheckpointNow();
   Result<SavedContacts> SaveContacts();
@@ -274,6 +292,11 @@ class Crawl {
   // As they are now: for the frontier's thread alone. Others have those that
   // they were made with, and are told what changes.
   config::Settings settings_;
+  const MonoTime began_;
+  const MemoryPlan plan_;
+  // They outlive all that is charged to them.
+  ByteBudget in_transit_;  // finished visits
+  ByteBudget visits_;
   std::unique_ptr<net::EventLoop> loop_;  // the frontier's
   std::unique_ptr<Workers> workers_;
   ArchiveFolders folders_;
@@ -282,6 +305,7 @@ class Crawl {
   std::unique_ptr<job::Quarantine> quarantine_;
   std::unique_ptr<scope::BlockFiles> blocks_;
   std::unique_ptr<job::History> history_;
+  std::unique_ptr<DeferredReader> deferred_;
   std::unique_ptr<Frontier> frontier_;
   url::Canonicalizer canonicalizer_;
 
@@ -309,7 +333,6 @@ class Crawl {
   bool is_behind_ = false;  // the frontier has much to catch up with
   bool held_back_ = false;  // the dispatcher: for these, or for the disk
   bool cancelled_ = false;
-  MonoTime began_;
   MonoTime drain_until_{};
   MonoTime next_checkpoint_{};
   MonoTime next_sync_{};

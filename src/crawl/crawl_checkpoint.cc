@@ -23,6 +23,10 @@ Result<std::vector<store::StorePosition>> Crawl::StreamPositions(
     }
     NEPHILA_TRY(part, ReadArchivePart(found->second));
   }
+  if (parts_.on_archive_folders) {
+    parts_.on_archive_folders(ArchivePaths(
+        parts_.folder.dir(), parts_.settings.store.folders, part.folders));
+  }
   NEPHILA_TRY(folders_, ArchiveFolders::Open(parts_.fs, parts_.folder,
                                              parts_.settings.store.folders,
                                              part.folders));

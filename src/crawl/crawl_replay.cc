@@ -4,10 +4,8 @@
 
 #include "base/bytes.h"
 #include "base/text.h"
-#include "crawl/archived_page.h"
+#include "crawl/aim.h"
 #include "crawl/crawl.h"
-#include "crawl/guarded_reader.h"
-#include "crawl/visit_reader.h"
 #include "item/url_record.h"
 #include "job/entry.h"
 #include "url/record_keys.h"
@@ -33,6 +31,10 @@ FinishedVisit VisitOf(const job::Entry& entry, uint64_t number) {
   visit.outcome = entry.outcome;
   visit.status = entry.status;
   visit.archived = entry.archive.has_value();
+  // Its page is read when the frontier comes to it: one at a time.
+  visit.unread = visit.archived;
+  visit.archive = entry.archive;
+  visit.original = entry.original;
   visit.budget = entry.budget;
   visit.body_bytes = entry.body_bytes;
   visit.retry = entry.retry;
@@ -63,72 +65,40 @@ Status Crawl::HoldWaits(const job::Entry& entry) {
         ErrorCode::kCorruption,
         "the journal holds what is no URL: " + std::string(record.error())});
   }
+  const item::UrlRecord asked = item::Asked(*record);
   politeness::HostWait host;
   host.host = entry.host.value_or(
-      url::KeysOf(item::Asked(*record), parts_.folder.key_seed()).host.value);
+      url::KeysOf(asked, parts_.folder.key_seed()).host.value);
   host.left = entry.host_wait;
   host.reason = politeness::DelayReason::kRestart;
-  host.failures = entry.host_failures;
   host.overloads = entry.host_overloads;
+  host.authority = entry.authority.value_or(
+      entry.host ? politeness::kNoAuthority : AuthorityOf(asked.url));
+  host.authority_left = entry.authority_wait;
+  host.authority_reason = politeness::DelayReason::kRestart;
+  host.failures = entry.host_failures;
   std::optional<politeness::ServerWait> address;
   if (std::any_of(entry.address.begin(), entry.address.end(),
                   [](uint8_t byte) { return byte != 0; })) {
     address.emplace();
     address->address.bytes = entry.address;
     address->left = entry.address_wait;
-  } else if (entry.host_wait.count() == 0) {
+  } else if (entry.host_wait.count() == 0 &&
+             entry.authority_wait.count() == 0) {
     return {};  // nobody was contacted, nor is to be left alone
+  }
+  if (host.authority == politeness::kNoAuthority && host.failures > 0) {
+    // A hop of an earlier version, which does not say what port was asked.
+    host.authority = politeness::kHttpAuthority;
+    dispatcher_->Hold(host, address);
+    host.authority = politeness::kHttpsAuthority;
   }
   dispatcher_->Hold(host, address);
   return {};
 }
 
-// What the archive has of an entry. A record that was lost makes it void, also
-// where another page stands by now.
-Status Crawl::ReadArchived(const job::Entry& entry, ArchivedPage* archived,
-                           GuardedReader* reader, FinishedVisit* visit) {
-  NEPHILA_TRY(const ArchivedPage::Found found,
-              archived->Read(*entry.archive, entry.original));
-  const item::FetchedPage& page = archived->page();
-  const bool is_robots = entry.kind == job::EntryKind::kRobots;
-  if (found == ArchivedPage::Found::kNothing ||
-      (!is_robots && !IsOf(page.url, entry.record))) {
-    // What a robots.txt says is in the entry itself.
-    visit->is_void = !is_robots;
-    return {};
-  }
-  if (visit->goes_on) return {};
-  if (found == ArchivedPage::Found::kNoBody) {
-    visit->body_lost = !is_robots;
-  } else if (!is_robots) {
-    return reader->ReadPage(page, visit);
-  } else if (parts_.settings.robots.sitemaps &&
-             entry.robots_status / 100 == 2) {
-    return reader->ReadSitemaps(page, visit);
-  }
-  return {};
-}
-
-bool Crawl::IsOf(std::string_view url, std::string_view bytes) {
-  const auto record = item::ReadUrl(bytes);
-  if (!record.has_value()) return false;
-  if (record->url == url) return true;
-  // A redirect that was followed at once leads to the same key.
-  const auto canonical = canonicalizer_.Canonicalize(url, nullptr);
-  return canonical.has_value() &&
-         canonical->keys.url ==
-             url::KeysOf(*record, parts_.folder.key_seed()).url;
-}
-
 Status Crawl::Replay(uint64_t from) {
   NEPHILA_TRY(job::JournalReader journal, journal_->Read(from));
-  VisitReader reader(parts_.settings, parts_.suffixes, parts_.folder.key_seed(),
-                     parts_.settings.crawl.budgets);
-  GuardedReader guarded({reader, quarantine_.get(), threads_.size(),
-                         parts_.folder.key_seed(), parts_.on_read});
-  ArchivedPage archived(parts_.fs, folders_.AllPaths(),
-                        parts_.settings.store.prefix,
-                        fetch::HeadLimitsOf(parts_.settings.fetch));
   while (true) {
     NEPHILA_TRY(const auto next, journal.Next());
     if (!next) break;
@@ -141,12 +111,10 @@ Status Crawl::Replay(uint64_t from) {
     NEPHILA_RETURN_IF_ERROR(HoldWaits(*entry));
     FinishedVisit visit = VisitOf(*entry, next->number);
     if (visit.is_seed) ByteWriter(visit.links).Sized(entry->record);
-    if (entry->archive) {
-      NEPHILA_RETURN_IF_ERROR(
-          ReadArchived(*entry, &archived, &guarded, &visit));
-    }
+    visit.charge = ByteCharge(&in_transit_);
+    visit.charge.Set(BytesOf(visit));
     frontier_->Take(std::move(visit), /*replayed=*/true);
-    if (frontier_->arrived() >= kTakenAtOnce) {
+    if (frontier_->arrived() >= kTakenAtOnce || in_transit_.IsUsedUp()) {
       NEPHILA_RETURN_IF_ERROR(TakeArrived());
     }
   }

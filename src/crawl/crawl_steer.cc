@@ -62,6 +62,8 @@ Status Crawl::Command(std::string_view text) {
   FinishedVisit command;
   NEPHILA_TRY(command.entry, journal_->Append(bytes));
   command.command = text;
+  command.charge = ByteCharge(&in_transit_);
+  command.charge.Set(BytesOf(command));
   frontier_->Take(std::move(command));
   return journal_->Sync();
 }

@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/text.h"
+#include "net/server_group.h"
 #include "url/parser.h"
 
 namespace nephila::crawl {
@@ -100,6 +101,17 @@ void FakeWeb::FailName(std::string host, std::vector<dns::Outcome> outcomes) {
   failures_[std::move(host)].assign(outcomes.begin(), outcomes.end());
 }
 
+void FakeWeb::SlowName(std::string host, nanoseconds time) {
+  const MutexLock lock(mutex_);
+  name_times_[std::move(host)] = time;
+}
+
+nanoseconds FakeWeb::ResolveTime(std::string_view host) const {
+  const MutexLock lock(mutex_);
+  const auto found = name_times_.find(host);
+  return found == name_times_.end() ? kResolveTime : found->second;
+}
+
 void FakeWeb::CloseKept(std::string host) {
   const MutexLock lock(mutex_);
   closed_.insert(std::move(host));
@@ -123,6 +135,19 @@ void FakeWeb::BreakOff(MonoTime now, nanoseconds pause) {
     contact.lost = true;
   }
   ahead_ += pause;
+}
+
+void FakeWeb::Restore(const std::vector<FakeContact>& log) {
+  const MutexLock lock(mutex_);
+  NEPHILA_CHECK(log_.empty());
+  log_ = log;
+  ends_ = log.size();
+  for (const FakeContact& contact : log) {
+    const auto page = pages_.find(contact.url);
+    if (page != pages_.end() && page->second.size() > 1) {
+      page->second.pop_front();
+    }
+  }
 }
 
 size_t FakeWeb::requests() const {
@@ -166,6 +191,7 @@ std::string FakeWeb::FirstEarly(nanoseconds host_delay,
             });
   std::map<std::string, MonoTime> hosts;
   std::map<net::IpAddress, MonoTime> addresses;
+  const net::ServerGroups groups;
   for (const FakeContact& contact : contacts) {
     const auto host = hosts.find(contact.host);
     if (host != hosts.end() && contact.begin < host->second + host_delay) {
@@ -173,7 +199,7 @@ std::string FakeWeb::FirstEarly(nanoseconds host_delay,
              std::to_string(Seconds(contact.begin - host->second)) +
              " s before";
     }
-    const auto address = addresses.find(contact.address);
+    const auto address = addresses.find(groups.FirstOf(contact.address));
     if (address != addresses.end() &&
         contact.contact < address->second + server_delay) {
       return contact.url + ": its address was contacted " +
@@ -183,7 +209,7 @@ std::string FakeWeb::FirstEarly(nanoseconds host_delay,
     // A transfer whose process is gone never ended: it was a contact.
     hosts[contact.host] =
         contact.end == MonoTime::max() ? contact.contact : contact.end;
-    addresses[contact.address] = contact.contact;
+    addresses[groups.FirstOf(contact.address)] = contact.contact;
   }
   return "";
 }
@@ -349,11 +375,14 @@ void FakeFetcher::Recycle(std::unique_ptr<FetchResult> result) {
 void FakeResolver::Resolve(std::string_view host, Callback callback) {
   const uint64_t id = next_++;
   waiting_.emplace(id, std::move(callback));
-  loop_.At(loop_.clock().Now() + kResolveTime,
-           [this, id, name = std::string(host)] {
-             auto node = waiting_.extract(id);
-             if (!node.empty()) node.mapped()(web_.Resolve(name));
-           });
+  const auto slow = takes_.find(host);
+  const auto takes =
+      slow == takes_.end() ? web_.ResolveTime(host) : slow->second;
+  loop_.At(loop_.clock().Now() + takes, [this, id, name = std::string(host)] {
+    takes_.erase(name);
+    auto node = waiting_.extract(id);
+    if (!node.empty()) node.mapped()(web_.Resolve(name));
+  });
 }
 
 void FakeResolver::CancelAll() {

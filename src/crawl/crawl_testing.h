@@ -76,6 +76,9 @@ class FakeWeb {
   // The next answers about a name, before it is found.
   void FailName(std::string host, std::vector<dns::Outcome> outcomes)
       NEPHILA_EXCLUDES(mutex_);
+  // The name is resolved after this time.
+  void SlowName(std::string host, std::chrono::nanoseconds time)
+      NEPHILA_EXCLUDES(mutex_);
   // The next request over a kept connection of the host finds it closed.
   void CloseKept(std::string host) NEPHILA_EXCLUDES(mutex_);
   // From now on answers have a field X-Request, the place of their request in
@@ -87,6 +90,11 @@ class FakeWeb {
   // that of the log: a clock that begins anew does not turn the log back.
   void BreakOff(MonoTime now, std::chrono::nanoseconds pause)
       NEPHILA_EXCLUDES(mutex_);
+
+  // Continues the web of an earlier test process: `log` is its log, and every
+  // URL in the log has given as many of its answers. REQUIRES: called after
+  // Put, before the first request.
+  void Restore(const std::vector<FakeContact>& log) NEPHILA_EXCLUDES(mutex_);
 
   size_t requests() const NEPHILA_EXCLUDES(mutex_);
   size_t ends() const NEPHILA_EXCLUDES(mutex_);
@@ -112,6 +120,8 @@ class FakeWeb {
   void Contact(size_t place, MonoTime when) NEPHILA_EXCLUDES(mutex_);
   void End(size_t place, MonoTime when) NEPHILA_EXCLUDES(mutex_);
   dns::Answer Resolve(std::string_view host) NEPHILA_EXCLUDES(mutex_);
+  std::chrono::nanoseconds ResolveTime(std::string_view host) const
+      NEPHILA_EXCLUDES(mutex_);
   bool numbers_answers() const NEPHILA_EXCLUDES(mutex_);
 
   mutable Mutex mutex_;
@@ -120,6 +130,8 @@ class FakeWeb {
   std::map<std::string, std::vector<net::IpAddress>, std::less<>> hosts_
       NEPHILA_GUARDED_BY(mutex_);
   std::map<std::string, std::deque<dns::Outcome>, std::less<>> failures_
+      NEPHILA_GUARDED_BY(mutex_);
+  std::map<std::string, std::chrono::nanoseconds, std::less<>> name_times_
       NEPHILA_GUARDED_BY(mutex_);
   std::map<std::string, size_t, std::less<>> resolved_
       NEPHILA_GUARDED_BY(mutex_);
@@ -173,10 +185,15 @@ class FakeResolver final : public dns::Resolver {
 
   void Resolve(std::string_view host, Callback callback) override;
   void CancelAll() override;
+  // How long it takes to resolve this name, once.
+  void Delay(std::string host, std::chrono::nanoseconds takes) {
+    takes_[std::move(host)] = takes;
+  }
 
  private:
   FakeWeb& web_;
   net::EventLoop& loop_;
+  std::map<std::string, std::chrono::nanoseconds, std::less<>> takes_;
   std::map<uint64_t, Callback> waiting_;
   uint64_t next_ = 1;
 };

@@ -24,6 +24,7 @@
 #include "crawl/crawl_testing.h"
 #include "crawl/dispatcher.h"
 #include "crawl/downloader.h"
+#include "crawl/visit_links.h"
 #include "item/url_record.h"
 #include "job/entry.h"
 #include "job/journal.h"
@@ -101,6 +102,22 @@ class DispatchTest : public testing::Test {
     return visit;
   }
 
+  // Where the robots.txt of a site is redirected to, if it is not the one of
+  // `origin`.
+  VisitPtr RobotsTarget(std::string_view origin, std::string_view target) {
+    VisitPtr visit = Robots(origin);
+    std::string parent;
+    auto record = item::ReadUrlRecord(visit->record, parent);
+    EXPECT_TRUE(record.has_value());
+    record->target = target;
+    record->followed = 1;
+    std::string bytes;
+    AppendUrlRecord(*record, bytes);
+    visit->record = bytes;
+    visit->attempt = 2;
+    return visit;
+  }
+
   void Give(VisitPtr visit) {
     std::vector<VisitPtr> visits;
     visits.push_back(std::move(visit));
@@ -135,12 +152,17 @@ class DispatchTest : public testing::Test {
   static std::vector<item::UrlRecord> LinksOf(
       const FinishedVisit& finished, std::deque<std::string>* parents) {
     std::vector<item::UrlRecord> links;
-    ByteReader reader(finished.links);
-    while (!reader.AtEnd()) {
-      parents->emplace_back();
-      links.push_back(*item::ReadUrlRecord(*reader.Sized(), parents->back()));
+    VisitLinks all(finished);
+    while (true) {
+      const auto link = all.Next();
+      EXPECT_TRUE(link.has_value());
+      if (!link.has_value() || !*link) return links;
+      // Views into texts that stay where they are.
+      item::UrlRecord& kept = links.emplace_back(**link);
+      for (std::string_view* text : {&kept.url, &kept.parent, &kept.hop_path}) {
+        *text = parents->emplace_back(*text);
+      }
     }
-    return links;
   }
   static std::vector<std::string> LinkUrlsOf(const FinishedVisit& finished) {
     std::deque<std::string> parents;
@@ -181,6 +203,10 @@ class DispatchTest : public testing::Test {
   }
 
   std::string job_ = "job";
+  uint64_t max_links_bytes_ = UINT64_MAX;
+  // Of what the downloaders finish.
+  std::unique_ptr<ByteBudget> in_transit_ =
+      std::make_unique<ByteBudget>(uint64_t{8} << 20);
   ManualClock clock_;
   std::unique_ptr<net::EventLoop> loop_ = Must(net::EventLoop::Make(clock_));
   MemoryFileSystem fs_;
@@ -220,6 +246,7 @@ class DispatchTest : public testing::Test {
                             .before_leases = before_leases_,
                             .start = nullptr,
                             .released = nullptr,
+                            .end_slow = nullptr,
                             .park = nullptr,
                             .note = nullptr,
                             .want = nullptr,
@@ -231,6 +258,9 @@ class DispatchTest : public testing::Test {
     };
     parts.released = [this](size_t downloader, uint64_t lease, Waits waits) {
       downloaders_[downloader]->Released(lease, waits);
+    };
+    parts.end_slow = [this](size_t downloader, uint64_t lease) {
+      downloaders_[downloader]->EndSlow(lease);
     };
     parts.park = [this](ParkedVisit visit) {
       parked_.push_back(std::move(visit));
@@ -259,6 +289,8 @@ class DispatchTest : public testing::Test {
                             .seed = kSeed,
                             .number = number,
                             .budgets = true,
+                            .in_transit = in_transit_.get(),
+                            .max_links_bytes = max_links_bytes_,
                             .quarantine = nullptr,
                             .on_read = nullptr,
                             .contacted = nullptr,

@@ -19,9 +19,6 @@ using politeness::Kind;
 // Asked for at a time: enough that a message a batch costs nothing, few enough
 // that what is wanted next is not decided for long.
 constexpr size_t kBatch = 1000;
-// While so many visits for each that may be in flight wait for names, more
-// would wait for the resolver, not for their hosts.
-constexpr size_t kNamelessPerTransfer = 4;
 // After a request that brought nothing, unless something happens before.
 constexpr std::chrono::milliseconds kAskAgain{10};
 
@@ -44,6 +41,8 @@ politeness::PolitenessOptions OptionsOf(const Dispatcher::Parts& parts) {
   options.reference_budget =
       static_cast<double>(parts.settings.reputation.base);
   options.restarted = parts.restarted;
+  options.groups = net::ServerGroups::Of(parts.settings.guard);
+  options.table_seed = parts.seed;
   if (parts.site_delay) {
     options.site_delay =
         [ask = parts.site_delay](const politeness::HostFacts& facts) {
@@ -53,11 +52,11 @@ politeness::PolitenessOptions OptionsOf(const Dispatcher::Parts& parts) {
   return options;
 }
 
-std::string OriginOf(const Visit& visit) {
-  std::string origin(visit.https ? "https://" : "http://");
-  origin.append(visit.host);
-  if (visit.port != (visit.https ? 443 : 80)) {
-    origin.append(":").append(std::to_string(visit.port));
+std::string OriginOf(std::string_view host, uint32_t authority) {
+  std::string origin(politeness::IsHttps(authority) ? "https://" : "http://");
+  origin.append(host);
+  if (!politeness::IsDefaultAuthority(authority)) {
+    origin.append(":").append(std::to_string(politeness::PortOf(authority)));
   }
   return origin.append("/");
 }
@@ -67,6 +66,7 @@ std::string OriginOf(const Visit& visit) {
 Dispatcher::Dispatcher(const Parts& parts)
     : parts_(parts),
       clock_(parts.loop.clock()),
+      ports_(parts.settings.url),
       politeness_(clock_, OptionsOf(parts)),
       max_in_flight_(parts.max_in_flight),
       load_(parts.downloaders, 0),
@@ -115,16 +115,20 @@ void Dispatcher::Ended(size_t downloader, End end) {
   if (end.lease != 0) {
     --in_flight_;
     --load_[downloader];
+    const bool is_whole = end.outcome.host == item::HostStep::kWell;
+    end.outcome.slow = classes_.End(end.lease, is_whole, clock_.Now());
     const politeness::Waits left = politeness_.Done(end.lease, end.outcome);
     const auto found = hosts_.find(left.host.host);
     if (found != hosts_.end()) {
       Host& host = found->second;
-      host.changed = host.failures != left.host.failures ||
-                     host.overloads != left.host.overloads;
+      if (host.changed || left.host.failures > 0 || left.host.overloads > 0) {
+        host.changed = politeness_.HasNews(left.host.host);
+      }
     }
     if (end.next == nullptr) {
-      released = {RoundUp(left.host.left), RoundUp(left.address.left),
-                  left.host.failures, left.host.overloads};
+      released = {RoundUp(left.host.left), RoundUp(left.host.authority_left),
+                  RoundUp(left.address.left), left.host.failures,
+                  left.host.overloads};
     }
     // Before the host can be forgotten here.
     PassOnNotes();
@@ -159,15 +163,7 @@ void Dispatcher::SetDelays(const config::PolitenessSettings& settings) {
   politeness_.SetDelays(settings, [this](uint64_t key) -> std::string_view {
     const auto found = hosts_.find(key);
     if (found == hosts_.end()) return {};
-    // "http://name:80/" without the rest; an IPv6 address has its brackets.
-    std::string_view name = found->second.origin;
-    name.remove_prefix(name.find("//") + 2);
-    name = name.substr(0, name.find('/'));
-    const size_t colon = name.rfind(':');
-    if (colon != std::string_view::npos && !name.ends_with(']')) {
-      name = name.substr(0, colon);
-    }
-    return name;
+    return found->second.name;
   });
   Pump();
 }
@@ -186,7 +182,7 @@ DispatcherFacts Dispatcher::facts() const {
 
 HostLook Dispatcher::Look(uint64_t host, std::string_view url) const {
   HostLook look;
-  look.why = politeness_.Why(host);
+  look.why = politeness_.Why(host, AuthorityOf(url));
   look.now = clock_.Now();
   const auto found = hosts_.find(host);
   look.resolving = found != hosts_.end() && found->second.resolving;
@@ -208,8 +204,12 @@ void Dispatcher::Aim(Visit* visit) const {
   }
   visit->walk = std::make_unique<fetch::RobotsWalk>(parts_.settings.fetch,
                                                     parts_.settings.url);
-  visit->walk->Resume(url, visit->walked);
-  visit->hops = static_cast<uint32_t>(visit->walked.size());
+  if (record->target.empty()) {
+    visit->walk->Start(url);
+  } else {
+    visit->walk->StartAt(url);
+    visit->hops = 1;
+  }
   AimAt(visit->walk->next(), parts_.suffixes, parts_.seed, visit);
 }
 
@@ -217,17 +217,10 @@ void Dispatcher::Begin(VisitPtr visit) {
   if (visit->url.empty()) Aim(visit.get());
   const uint64_t id = next_id_++;
   Host& host = hosts_[visit->host_key];
-  if (host.visits++ == 0) host.origin = OriginOf(*visit);
+  if (host.visits++ == 0) host.name = visit->host;
   if (std::exchange(host.kept, false)) --kept_;
-  if (!host.changed) {
-    host.failures = visit->failures;
-    host.overloads = visit->overloads;
-  }
-  const auto unnamed = unnamed_.find(visit->host_key);
-  if (unnamed != unnamed_.end()) {
-    PassOn(unnamed->second, &host);
-    unnamed_.erase(unnamed);
-  }
+  if (!unnamed_.empty()) PassOnUnnamed(*visit, &host);
+  if (visit->kind == item::FetchKind::kRobots) ++robots_;
   visits_.emplace(id, std::move(visit));
   if (paused_) {
     AtTime(id, clock_.Now());
@@ -243,17 +236,16 @@ politeness::HostFacts Dispatcher::FactsOf(const Visit& visit,
   facts.domain = visit.domain_key;
   facts.addresses = host.addresses;
   facts.name = visit.host;
-  // What is known is known of the host whose robots.txt was looked at.
-  if (KindOf(visit) != Kind::kHop) {
-    facts.budget = static_cast<double>(visit.budget);
-    // Before its robots.txt has come nobody knows.
-    if (visit.kind == item::FetchKind::kPage || visit.crawl_delay.count() > 0) {
-      facts.crawl_delay = visit.crawl_delay;
-    }
-    facts.not_before = ToMono(visit.not_before, clock_);
-    facts.failures = visit.failures;
-    facts.overloads = visit.overloads;
+  facts.authority = AuthorityOf(visit);
+  facts.budget = static_cast<double>(visit.budget);
+  // Before its robots.txt has come the Crawl-delay of a host is not known.
+  if (visit.kind == item::FetchKind::kPage || visit.crawl_delay.count() > 0) {
+    facts.crawl_delay = visit.crawl_delay;
   }
+  facts.not_before = ToMono(visit.not_before, clock_);
+  facts.overloads = visit.overloads;
+  facts.authority_not_before = ToMono(visit.authority_not_before, clock_);
+  facts.failures = visit.failures;
   return facts;
 }
 
@@ -275,11 +267,8 @@ bool Dispatcher::Add(uint64_t id) {
 }
 
 void Dispatcher::Park(uint64_t id, MonoTime due) {
-  // What is in the midst of a walk has nowhere to come back from.
   const Visit& visit = *visits_.at(id);
-  const Kind kind = KindOf(visit);
-  if (kind == Kind::kHop) return AtTime(id, due);
-  if (kind == Kind::kPage && IsGivenUp(visit)) {
+  if (KindOf(visit) == Kind::kPage && IsGivenUp(visit)) {
     return Fail(id, item::FetchOutcome::kHostDead, "");
   }
   ParkedVisit parked;
@@ -309,9 +298,10 @@ void Dispatcher::PumpOnce() {
     AddWhatHadNoRoom();
   }
   std::vector<politeness::Lease> leases;
-  const size_t most = MostLeases();
-  if (!paused_ && in_flight_ < most) {
-    politeness_.Take(most - in_flight_, leases);
+  if (!paused_) {
+    ParkSlowNames();
+    // Also if all transfers are taken: then it shows who waits for one.
+    politeness_.Take(Limits(), leases);
   }
   if (parts_.before_leases && !leases.empty() &&
       !parts_.before_leases(leases).has_value()) {
@@ -323,6 +313,7 @@ void Dispatcher::PumpOnce() {
     leases.clear();
   }
   for (const politeness::Lease& lease : leases) Start(lease);
+  if (!paused_) EndSlowTransfers();
   // With it hosts go that have nothing to wait for any more.
   if (!paused_ && AddWhatHadNoRoom()) again_ = true;
   PassOnParked();
@@ -339,25 +330,16 @@ void Dispatcher::AddWhatIsDue() {
   }
 }
 
-bool Dispatcher::AddWhatHadNoRoom() {
-  bool added = false;
-  while (!full_.empty() && Add(full_.front())) {
-    full_.pop_front();
-    added = true;
-  }
-  return added;
-}
-
-bool Dispatcher::EndIfBlocked(const politeness::Lease& lease) {
-  if (blocks_->empty()) return false;
+bool Dispatcher::EndIfBlocked(const politeness::Lease& lease,
+                              const std::optional<net::IpAddress>& address) {
   const uint64_t id = IdOf(lease.payload);
   auto why = WhyBlocked(*visits_.at(id));
-  if (!why && !blocks_->Find(AddressOf(lease.address))) return false;
+  if (!why && address && !blocks_->Find(*address)) return false;
   GiveBack(lease);
   if (why) {
     Fail(id, item::FetchOutcome::kBlocked, *std::move(why));
   } else {
-    // Its name may have addresses that are not: its answer tells.
+    // Its name may have other addresses: its answer tells.
     Prepare(id);
   }
   return true;
@@ -371,15 +353,20 @@ void Dispatcher::GiveBack(const politeness::Lease& lease) {
 }
 
 void Dispatcher::Start(const politeness::Lease& lease) {
-  if (EndIfBlocked(lease)) return;
+  const uint64_t host = visits_.at(IdOf(lease.payload))->host_key;
+  const auto address =
+      AddressFor(lease, hosts_.at(host).addresses, politeness_);
+  if (EndIfBlocked(lease, address)) return;
   VisitPtr visit = Extract(IdOf(lease.payload));
   visit->lease = lease.id;
-  visit->address = AddressOf(lease.address);
+  visit->address = *address;
   visit->keep_connection = KeepsConnection(*visit, hosts_.at(visit->host_key));
   const auto least = std::min_element(load_.begin(), load_.end());
   ++*least;
   ++in_flight_;
-  parts_.start(static_cast<size_t>(least - load_.begin()), std::move(visit));
+  const auto downloader = static_cast<size_t>(least - load_.begin());
+  classes_.Start(lease.id, lease.host_class, downloader, clock_.Now());
+  parts_.start(downloader, std::move(visit));
 }
 
 bool Dispatcher::KeepsConnection(const Visit& visit, const Host& host) const {
@@ -404,7 +391,11 @@ void Dispatcher::PassOnNotes() {
     const auto host = hosts_.find(note.host);
     if (host == hosts_.end()) {
       // No record can be found by a key alone; politeness keeps its clock.
-      unnamed_[note.host] = note;
+      auto& unnamed = unnamed_[note.host];
+      std::erase_if(unnamed, [&note](const politeness::HostNote& earlier) {
+        return earlier.authority == note.authority;
+      });
+      unnamed.push_back(note);
       continue;
     }
     PassOn(note, &host->second);
@@ -413,20 +404,39 @@ void Dispatcher::PassOnNotes() {
 }
 
 void Dispatcher::PassOn(const politeness::HostNote& note, Host* host) {
-  host->failures = note.failures;
-  host->overloads = note.overloads;
-  host->changed = false;
-  parts_.note({note.host, note.epoch, host->origin,
-               ToWall(note.not_before, clock_), note.failures, note.overloads});
+  if (host->changed) host->changed = politeness_.HasNews(note.host);
+  const uint32_t authority = note.authority != politeness::kNoAuthority
+                                 ? note.authority
+                                 : politeness::kHttpAuthority;
+  parts_.note({note.host, note.epoch, OriginOf(host->name, authority),
+               ToWall(note.not_before, clock_), note.overloads,
+               ToWall(note.authority_not_before, clock_), note.failures});
+}
+
+void Dispatcher::PassOnUnnamed(const Visit& visit, Host* host) {
+  const auto found = unnamed_.find(visit.host_key);
+  if (found == unnamed_.end()) return;
+  const std::vector<politeness::HostNote> notes = std::move(found->second);
+  unnamed_.erase(found);
+  for (politeness::HostNote note : notes) {
+    if (note.authority == politeness::kNoAuthority) {
+      // Of the authority that comes first nothing is to change.
+      note.authority = AuthorityOf(visit);
+      note.authority_not_before = ToMono(visit.authority_not_before, clock_);
+      note.failures = visit.failures;
+    }
+    PassOn(note, host);
+  }
 }
 
 void Dispatcher::AskForMore() {
-  if (paused_ || wanted_ > 0 || !full_.empty()) return;
+  if (paused_ || wanted_ > 0) return;
   if (ask_at_ > clock_.Now() || !politeness_.WantsMore()) return;
-  if (nameless_ >= kNamelessPerTransfer * max_in_flight_) return;
-  const auto most = static_cast<size_t>(parts_.settings.politeness.max_urls);
+  if (nameless_ >= MostNameless()) return;
+  const size_t most = MostVisits();
   if (visits_.size() >= most) return;
-  wanted_ = std::min(kBatch, most - visits_.size());
+  const auto urls = static_cast<size_t>(parts_.settings.politeness.max_urls);
+  wanted_ = std::min({kBatch, urls, most - visits_.size()});
   came_ = false;
   parts_.want(wanted_);
 }
@@ -435,8 +445,9 @@ void Dispatcher::SetTimer() {
   MonoTime due = MonoTime::max();
   if (!paused_) {
     if (in_flight_ < MostLeases()) {
-      due = politeness_.NextDue();
+      due = politeness_.NextDue(Limits());
     }
+    due = std::min({due, NextSlowTransfer(), NextSlowName()});
     if (!later_.empty()) due = std::min(due, later_.begin()->first);
     if (wanted_ == 0 && ask_at_ > clock_.Now()) due = std::min(due, ask_at_);
   }
@@ -458,6 +469,7 @@ VisitPtr Dispatcher::Extract(uint64_t id) {
   NEPHILA_CHECK(found != visits_.end());
   VisitPtr visit = std::move(found->second);
   visits_.erase(found);
+  if (visit->kind == item::FetchKind::kRobots) --robots_;
   return visit;
 }
 
@@ -478,9 +490,10 @@ void Dispatcher::DropIfDone(uint64_t host_key) {
   // no more hosts than this.
   const auto most = static_cast<size_t>(parts_.settings.politeness.max_hosts) +
                     static_cast<size_t>(parts_.settings.politeness.max_parked);
-  if (host.changed && kept_ < most) {
+  if ((host.changed || MayBeNoted(host_key)) && kept_ < most) {
     host.kept = true;
     ++kept_;
+    if (kept_ >= tidy_at_) TidyKept();
     return;
   }
   hosts_.erase(found);

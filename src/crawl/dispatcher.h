@@ -9,10 +9,12 @@
 //   that
 //       wait for long, back to the frontier; requests for more
 //   Drop: nothing: a name that cannot be resolved is a visit with a failure, as
-//   is a page of a host that was silent too often (`politeness.give_up_after`),
+//   is a page of an authority that was silent too often
+//   (`politeness.give_up_after`),
 //   and what a black list names, by its URL or by its address: that is looked
 //   up before a name is resolved, when it is, and when a lease is there
-//   Threads: that of its loop   Memory: `politeness.max_urls`, `max_hosts`
+//   Threads: that of its loop   Memory: visits, a quarter more than
+//   `politeness.max_urls`; `max_hosts`
 //
 // Hosts are held here from their first visit to their last one's end; the
 // clocks are politeness's alone.
@@ -37,9 +39,11 @@
 #include "base/metrics.h"
 #include "base/result.h"
 #include "config/settings.h"
+#include "crawl/transfer_classes.h"
 #include "crawl/visit.h"
 #include "dns/resolver.h"
 #include "net/event_loop.h"
+#include "net/port_guard.h"
 #include "politeness/politeness.h"
 #include "scope/block_list.h"
 #include "url/public_suffix.h"
@@ -53,15 +57,17 @@ struct ParkedVisit {
   WallTime due{};
 };
 
-// A host whose next time is to stand in its record: it is left alone for long,
-// or is well again. When it does, and what was checked before is read: Noted.
+// A host and one of its authorities whose next time is to stand in their
+// records: they are left alone for long, or are well again. When it does, and
+// what was checked before is read: Noted.
 struct HostNote {
   uint64_t host = 0;
   uint64_t epoch = 0;
-  std::string origin;  // the root of a site of it, as a URL
+  std::string origin;  // the root of the authority, as a URL
   WallTime not_before{};
-  uint32_t failures = 0;
   uint32_t overloads = 0;
+  WallTime authority_not_before{};
+  uint32_t failures = 0;
 };
 
 // For whoever looks at a crawl.
@@ -95,6 +101,8 @@ class Dispatcher {
     const url::PublicSuffixList& suffixes;
     uint64_t seed = 0;  // of the job's keys
     size_t max_in_flight = 500;
+    // Requests for robots.txt that the frontier hands on at a time.
+    size_t max_robots = 200'000;
     size_t downloaders = 1;
     bool restarted = false;
     // Before leases are given (ContactLog). An error: they are not, and
@@ -105,6 +113,8 @@ class Dispatcher {
     // The answer to an End that had a lease and no `next`.
     std::function<void(size_t downloader, uint64_t lease, Waits)> released =
         nullptr;
+    // Ends a transfer for the sake of others (transfer_classes.h).
+    std::function<void(size_t downloader, uint64_t lease)> end_slow = nullptr;
     std::function<void(ParkedVisit)> park = nullptr;
     std::function<void(HostNote)> note = nullptr;
     // More pages are wanted: so many, at most. Asked again only when all of
@@ -140,9 +150,8 @@ class Dispatcher {
   struct End {
     uint64_t lease = 0;  // 0: that was told before
     politeness::Outcome outcome;
-    // The visit goes on: a hop, or again after a connection that was gone.
+    // The visit goes on: again after a connection that was gone.
     VisitPtr next = nullptr;
-    bool is_hop = false;
     bool is_page = false;  // that counts for SetMostPages
   };
   void Contacted(uint64_t lease, MonoTime when);
@@ -192,14 +201,15 @@ class Dispatcher {
   // From its first visit here to its last one's end, or until a note of its
   // trouble was passed on.
   struct Host {
-    std::string origin;
+    std::string name;
     size_t visits = 0;  // here, or with a lease
     bool resolving = false;
     std::vector<uint64_t> nameless;  // visits that wait for its name
+    MonoTime asked_at{};             // for its name, while that is resolved
+    bool slow_name = false;          // it is not resolved for long
+    uint32_t name_parks = 0;         // how often visits were parked for that
     std::vector<politeness::ServerKey> addresses;
-    // As its record has them, and whether they are so still.
-    uint32_t failures = 0;
-    uint32_t overloads = 0;
+    // Its records do not say what politeness knows of it: a note will come.
     bool changed = false;
     bool kept = false;  // for that alone
     // Of a note that stands in its record, while visits are here that were
@@ -224,13 +234,16 @@ class Dispatcher {
   // why.
   std::optional<std::string> RemoveBlocked(
       std::vector<net::IpAddress>* addresses) const;
-  // The answer is none: of those that waited for it one was an attempt, unless
-  // it is the last word for all of them.
+  // The answer is none: of those that waited for it one was an attempt, of each
+  // authority, unless it is the last word for all of them.
   void FailAll(const std::vector<uint64_t>& ids, const dns::Answer& answer);
   void Fail(uint64_t id, item::FetchOutcome outcome, std::string why);
   // What politeness makes of a name that was not resolved.
   Waits NoteFailure(const Visit& visit, item::HostStep step);
   bool IsGivenUp(const Visit& visit) const;
+  // When a robots.txt goes back to disk, because it is not due soon and many
+  // such requests are here; nullopt if it may stay.
+  std::optional<MonoTime> RobotsGoesBack(const Visit& visit) const;
   void Park(uint64_t id, MonoTime due);
   void AtTime(uint64_t id, MonoTime due) { later_.emplace(due, id); }
 
@@ -239,16 +252,46 @@ class Dispatcher {
   void Pump();
   void PumpOnce();
   void AddWhatIsDue();
-  bool AddWhatHadNoRoom();  // whether there was any now
+  // Leases that may be given now.
+  politeness::LeaseLimits Limits() const;
+  // Ends slow transfers if others wait for them.
+  void EndSlowTransfers();
+  // When EndSlowTransfers has something to do next.
+  MonoTime NextSlowTransfer() const;
+  // Visits that may wait for names, and for names that are slow.
+  size_t MostNameless() const;
+  size_t MostSlowNames() const {
+    return std::max<size_t>(MostNameless() / 2, 1);
+  }
+  // Parks the visits that wait for slow names if they are too many. The
+  // resolver goes on with the name.
+  void ParkSlowNames();
+  MonoTime NextSlowName() const;
+  // Parks the visits of the host that wait for its name.
+  void ParkNameless(Host* host);
+  // When a visit whose name is slow comes again.
+  MonoTime NameAgain(Host* host) const;
+  // Visits in memory at a time: those in the heaps, and some on their way.
+  size_t MostVisits() const;
+  // Tries some of the visits that wait for room, so that no visit holds up
+  // those behind it. Returns whether there was room for one.
+  bool AddWhatHadNoRoom();
+  // Keeps a visit that found no room, or parks it if many such visits wait.
+  void WaitForRoom(uint64_t id);
+  // Parks those of `later_` that are due last if they are too many.
+  void ParkLast();
   void Start(const politeness::Lease& lease);
   // Whether it is blocked by now; then the lease is given back.
-  bool EndIfBlocked(const politeness::Lease& lease);
+  bool EndIfBlocked(const politeness::Lease& lease,
+                    const std::optional<net::IpAddress>& address);
   // Nobody was contacted: no clock runs for it.
   void GiveBack(const politeness::Lease& lease);
   bool KeepsConnection(const Visit& visit, const Host& host) const;
   void PassOnParked();
   void PassOnNotes();
   void PassOn(const politeness::HostNote& note, Host* host);
+  // Those of hosts whose name was not known, which this visit has.
+  void PassOnUnnamed(const Visit& visit, Host* host);
   void AskForMore();
   void SetTimer();
 
@@ -260,14 +303,21 @@ class Dispatcher {
   VisitPtr Extract(uint64_t id);
   void Leave(uint64_t host_key);  // one visit less
   void DropIfDone(uint64_t host_key);
+  // Whether politeness has the host in memory until its wait is over: if it has
+  // to leave before, a note says so.
+  bool MayBeNoted(uint64_t host_key) const;
+  // Drops hosts that were kept for a note that will not come.
+  void TidyKept();
 
   const Parts parts_;
   const Clock& clock_;
+  const net::PortGuard ports_;
   politeness::Politeness politeness_;
   size_t max_in_flight_;
   size_t in_flight_ = 0;
   uint64_t most_pages_ = UINT64_MAX;
   uint64_t pages_ended_ = 0;
+  TransferClasses classes_;
   std::vector<size_t> load_;  // leases by downloader
   size_t next_failed_ = 0;    // the downloader that writes it down
   bool paused_ = false;
@@ -276,11 +326,17 @@ class Dispatcher {
   std::unordered_map<uint64_t, VisitPtr> visits_;
   std::unordered_map<uint64_t, Host> hosts_;  // by key
   size_t kept_ = 0;                           // of them
+  size_t tidy_at_ = 1024;                     // when so many are
   size_t nameless_ = 0;
+  size_t robots_ = 0;         // visits here for a robots.txt
+  size_t slow_nameless_ = 0;  // of them, those that wait for slow names
+  // When names were asked for, in order, with their hosts.
+  std::deque<std::pair<MonoTime, uint64_t>> names_;
   std::deque<uint64_t> full_;                // there was no room for them
   std::multimap<MonoTime, uint64_t> later_;  // to be begun again
   // Of hosts whose name is not known: restored, and not seen here since.
-  std::unordered_map<uint64_t, politeness::HostNote> unnamed_;
+  // The last of each authority, in the order of epochs.
+  std::unordered_map<uint64_t, std::vector<politeness::HostNote>> unnamed_;
 
   std::shared_ptr<const scope::BlockSet> blocks_;
   std::string surt_;  // for looking into it

@@ -16,6 +16,14 @@ namespace nephila::crawl {
 
 using politeness::Kind;
 
+namespace {
+
+// A robots.txt that is due within this is worth its place among those that are
+// requested at a time; half of the places are for them alone.
+constexpr std::chrono::seconds kRobotsIsSoon{10};
+
+}  // namespace
+
 Kind Dispatcher::KindOf(const Visit& visit) {
   if (visit.kind == item::FetchKind::kPage) return Kind::kPage;
   if (visit.hops > 0) return Kind::kHop;
@@ -23,6 +31,10 @@ Kind Dispatcher::KindOf(const Visit& visit) {
 }
 
 std::optional<std::string> Dispatcher::WhyBlocked(const Visit& visit) {
+  // URLs that were queued by an earlier run, which may have allowed the port.
+  if (ports_.Refuses(visit.port)) {
+    return net::PortGuard::Reason(std::to_string(visit.port));
+  }
   if (blocks_->empty()) return std::nullopt;
   item::UrlRecord record;
   url::Url url;
@@ -64,7 +76,9 @@ void Dispatcher::Prepare(uint64_t id) {
   }
   const auto due = politeness_.NotYet(FactsOf(visit, hosts_.at(visit.host_key)),
                                       KindOf(visit));
-  if (!due) {
+  if (const auto later = RobotsGoesBack(visit); !due && later) {
+    Park(id, *later);
+  } else if (!due) {
     WaitForName(id);
   } else if (IsGivenUp(visit)) {
     Fail(id, item::FetchOutcome::kHostDead, "");
@@ -72,17 +86,36 @@ void Dispatcher::Prepare(uint64_t id) {
     Park(id, *due);
   } else {
     AtTime(id, *due);
+    ParkLast();
   }
+}
+
+std::optional<MonoTime> Dispatcher::RobotsGoesBack(const Visit& visit) const {
+  if (paused_ || visit.kind != item::FetchKind::kRobots ||
+      robots_ * 2 <= parts_.max_robots) {
+    return std::nullopt;
+  }
+  const politeness::Explanation why = politeness_.Why(visit.host_key);
+  const MonoTime due =
+      std::max(why.not_before, ToMono(visit.not_before, clock_));
+  if (due <= clock_.Now() + kRobotsIsSoon) return std::nullopt;
+  return due;
 }
 
 void Dispatcher::WaitForName(uint64_t id) {
   const Visit& visit = *visits_.at(id);
   const uint64_t host_key = visit.host_key;
   Host& host = hosts_.at(host_key);
+  if (host.slow_name && slow_nameless_ >= MostSlowNames()) {
+    return Park(id, NameAgain(&host));
+  }
   host.nameless.push_back(id);
   ++nameless_;
+  if (host.slow_name) ++slow_nameless_;
   if (host.resolving) return;
   host.resolving = true;
+  host.asked_at = clock_.Now();
+  names_.emplace_back(host.asked_at, host_key);
   parts_.resolver.Resolve(visit.host,
                           [alive = std::weak_ptr<Dispatcher*>(alive_),
                            host_key](const dns::Answer& answer) {
@@ -97,6 +130,13 @@ void Dispatcher::OnAnswer(uint64_t host_key, const dns::Answer& answer) {
   host.resolving = false;
   const std::vector<uint64_t> ids = std::exchange(host.nameless, {});
   nameless_ -= ids.size();
+  if (std::exchange(host.slow_name, false)) slow_nameless_ -= ids.size();
+  host.name_parks = 0;
+  if (ids.empty()) {
+    // All of them were parked; the resolver knows the answer when they come.
+    DropIfDone(host_key);
+    return Pump();
+  }
   const bool found = answer.outcome == dns::Outcome::kFound;
   // It was not asked for: that tells nothing about the name.
   // And nothing is written down any more when the crawl has ended.
@@ -132,10 +172,7 @@ void Dispatcher::OnAnswer(uint64_t host_key, const dns::Answer& answer) {
       its.source = dns::Source::kJoined;
     }
     first = false;
-    if (!Add(id)) {
-      const bool urgent = KindOf(*visits_.at(id)) != Kind::kPage;
-      full_.insert(urgent ? full_.begin() : full_.end(), id);
-    }
+    if (!Add(id)) WaitForRoom(id);
   }
   Pump();
 }
@@ -144,21 +181,32 @@ void Dispatcher::FailAll(const std::vector<uint64_t>& ids,
                          const dns::Answer& answer) {
   const item::FetchOutcome outcome = OutcomeOf(answer.outcome);
   const item::OutcomeRow& row = item::RowFor(outcome, 0);
-  Visit& first = *visits_.at(ids.front());
-  first.answer = answer;
-  first.left = NoteFailure(first, row.host);
+  // The first of each authority is an attempt.
+  std::vector<uint32_t> tried;
+  std::vector<bool> is_attempt;
   for (const uint64_t id : ids) {
-    if (id != ids.front()) {
-      // The host was tried, this URL was not: it waits as the host does.
+    Visit& visit = *visits_.at(id);
+    const uint32_t authority = AuthorityOf(visit);
+    is_attempt.push_back(std::find(tried.begin(), tried.end(), authority) ==
+                         tried.end());
+    if (!is_attempt.back()) continue;
+    tried.push_back(authority);
+    visit.answer = answer;
+    if (id != ids.front()) visit.answer.source = dns::Source::kJoined;
+    visit.left = NoteFailure(visit, row.host);
+  }
+  for (size_t i = 0; i < ids.size(); ++i) {
+    if (!is_attempt[i]) {
+      // The authority was tried, this URL was not: it waits as that does.
       if (row.url == item::UrlStep::kRetry) {
-        Prepare(id);
+        Prepare(ids[i]);
         continue;
       }
-      dns::Answer& its = visits_.at(id)->answer;
+      dns::Answer& its = visits_.at(ids[i])->answer;
       its.outcome = answer.outcome;
       its.source = dns::Source::kJoined;
     }
-    Fail(id, outcome, Explain(answer));
+    Fail(ids[i], outcome, Explain(answer));
   }
 }
 
@@ -167,11 +215,14 @@ Waits Dispatcher::NoteFailure(const Visit& visit, item::HostStep step) {
   Host& host = hosts_.at(visit.host_key);
   const politeness::HostWait wait =
       politeness_.Failed(FactsOf(visit, host), step);
-  host.changed =
-      host.failures != wait.failures || host.overloads != wait.overloads;
+  host.changed = politeness_.HasNews(visit.host_key);
   // Before the host can be forgotten here.
   PassOnNotes();
-  return {RoundUp(wait.left), {}, wait.failures, wait.overloads};
+  return {RoundUp(wait.left),
+          RoundUp(wait.authority_left),
+          {},
+          wait.failures,
+          wait.overloads};
 }
 
 bool Dispatcher::IsGivenUp(const Visit& visit) const {
@@ -181,7 +232,7 @@ bool Dispatcher::IsGivenUp(const Visit& visit) const {
   const auto most =
       static_cast<uint64_t>(parts_.settings.politeness.give_up_after);
   const uint32_t failures = std::max(
-      visit.failures, politeness_.Why(visit.host_key).trouble.failures);
+      visit.failures, politeness_.Failures(visit.host_key, AuthorityOf(visit)));
   return most > 0 && failures >= most;
 }
 

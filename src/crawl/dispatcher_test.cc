@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -64,6 +65,29 @@ TEST_F(DispatcherTest, NoHostAndNoAddressIsContactedEarly) {
   EXPECT_EQ(dispatcher_->waiting(), 0U);
 }
 
+// A run before may have allowed the port.
+TEST_F(DispatcherTest, QueuedUrlsWithARefusedPortSendNoRequest) {
+  config::UrlSettings allowing;
+  allowing.allow_ports = {"6667"};
+  url::Canonicalizer canonicalizer(allowing, suffixes_, kSeed);
+  Start();
+  for (const auto kind : {item::FetchKind::kPage, item::FetchKind::kRobots}) {
+    item::UrlRecord record = url::MakeUrlRecord(
+        *canonicalizer.Canonicalize("http://a.test:6667/", nullptr));
+    record.parent = "http://parent.test/";
+    auto visit = std::make_unique<Visit>();
+    visit->kind = kind;
+    item::AppendUrlRecord(record, visit->record);
+    Give(std::move(visit));
+  }
+  ASSERT_TRUE(RunUntilFinished(2));
+  for (const FinishedVisit& visit : finished_) {
+    EXPECT_EQ(visit.outcome, FetchOutcome::kBlocked);
+  }
+  EXPECT_TRUE(web_.log().empty());
+  EXPECT_EQ(web_.TimesResolved("a.test"), 0U);
+}
+
 TEST_F(DispatcherTest, ANameIsResolvedOnceForAllThatWaitForIt) {
   Start();
   GivePages(PagesOf("a.test", 5));
@@ -84,6 +108,33 @@ TEST_F(DispatcherTest, AnAddressOfTheNameThatIsFreeIsUsed) {
   Give(Page("http://b.test/"));
   ASSERT_TRUE(RunUntilFinished(2, seconds(5)));
   EXPECT_EQ(web_.log()[1].address, second);
+}
+
+TEST_F(DispatcherTest, AddressesOfOneSlash64ShareAClock) {
+  const auto first = *net::IpAddress::Parse("2600:1:2:3::1");
+  const auto second = *net::IpAddress::Parse("2600:1:2:3:ffff::2");
+  web_.PutHost("a.test", {first});
+  web_.PutHost("b.test", {second});
+  web_.PutHost("c.test", {first, second});
+  settings_.politeness.server_delay = seconds(30);
+  settings_.politeness.server_delay_floor = seconds(30);
+  Start();
+  GivePages({"http://a.test/", "http://b.test/"});
+  GivePages(PagesOf("c.test", 4));
+  ASSERT_TRUE(RunUntilFinished(6));
+  EXPECT_EQ(web_.FirstEarly(seconds(1), seconds(30)), "");
+  // The connection goes to an address of the name, not to the group's first.
+  std::vector<net::IpAddress> asked;
+  for (const FakeContact& contact : web_.log()) {
+    asked.push_back(contact.address);
+    const bool in_first = contact.host != "b.test";
+    const bool in_second = contact.host != "a.test";
+    EXPECT_TRUE((in_first && contact.address == first) ||
+                (in_second && contact.address == second))
+        << contact.url;
+  }
+  EXPECT_GT(std::count(asked.begin(), asked.end(), first), 1);
+  EXPECT_GT(std::count(asked.begin(), asked.end(), second), 1);
 }
 
 TEST_F(DispatcherTest, ANameThatDoesNotExistIsWrittenDownWithoutALease) {
@@ -128,7 +179,8 @@ TEST_F(DispatcherTest, AHostWhoseNameFailsBacksOff) {
   EXPECT_GE(finished_[0].url_wait, seconds(30));
   job::Entry entry = EntryOf(1);
   EXPECT_EQ(entry.host_failures, 1U);
-  EXPECT_GT(entry.host_wait, seconds(29));
+  EXPECT_GT(entry.authority_wait, seconds(29));
+  EXPECT_LE(entry.host_wait, seconds(1));
   EXPECT_EQ(entry.address, job::Entry().address);
   // What comes meanwhile waits too.
   Give(Page("http://a.test/more"));
@@ -140,7 +192,7 @@ TEST_F(DispatcherTest, AHostWhoseNameFailsBacksOff) {
   ASSERT_TRUE(RunUntilFinished(3, seconds(2)));
   EXPECT_EQ(web_.TimesResolved("a.test"), 3U);
   EXPECT_EQ(EntryOf(3).host_failures, 3U);
-  EXPECT_GE(EntryOf(3).host_wait, minutes(9));
+  EXPECT_GE(EntryOf(3).authority_wait, minutes(9));
   // Dead: the rest is on disk, and the record of the host knows.
   EXPECT_EQ(parked_.size(), 4U);
   for (const ParkedVisit& parked : parked_) {
@@ -156,7 +208,7 @@ TEST_F(DispatcherTest, AHostWhoseNameFailsBacksOff) {
   Give(std::move(parked_[1].visit));
   parked_.clear();
   ASSERT_TRUE(RunUntilFinished(4, seconds(1)));
-  EXPECT_GE(EntryOf(4).host_wait, minutes(19));
+  EXPECT_GE(EntryOf(4).authority_wait, minutes(19));
   ASSERT_EQ(parked_.size(), 1U);
   EXPECT_EQ(web_.TimesResolved("a.test"), 4U);
   // The name is back, and all is well.
@@ -173,7 +225,7 @@ TEST_F(DispatcherTest, ANameThatDoesNotExistMakesItsHostDead) {
   GivePages(PagesOf("gone.test", 2));
   ASSERT_TRUE(RunUntilFinished(2, seconds(1)));
   EXPECT_EQ(EntryOf(1).host_failures, 3U);
-  EXPECT_GE(EntryOf(1).host_wait, minutes(9));
+  EXPECT_GE(EntryOf(1).authority_wait, minutes(9));
   Give(Page("http://gone.test/more"));
   RunFor(seconds(1));
   ASSERT_EQ(parked_.size(), 1U);
@@ -343,15 +395,63 @@ TEST_F(DispatcherTest, ADeadHostIsNotedByItsOriginAndItsPagesAreParked) {
   ASSERT_EQ(parked_.size(), 1U);
   ASSERT_FALSE(notes_.empty());
   EXPECT_EQ(notes_[0].origin, "https://a.test:8443/");
-  EXPECT_GE(notes_[0].not_before, clock_.WallNow() + minutes(29));
+  EXPECT_GE(notes_[0].authority_not_before, clock_.WallNow() + minutes(29));
   EXPECT_EQ(notes_[0].failures, 1U);
   EXPECT_NE(notes_[0].epoch, 0U);
   const job::Entry entry = EntryOf(finished_[0].entry);
-  EXPECT_GE(entry.host_wait, minutes(29));
+  EXPECT_GE(entry.authority_wait, minutes(29));
   EXPECT_EQ(entry.host_failures, 1U);
+  RunFor(seconds(2));  // of the host's own delay
   EXPECT_EQ(dispatcher_->stats().parked_hosts, 1U);
   dispatcher_->Noted(notes_[0].host, notes_[0].epoch);
   EXPECT_EQ(dispatcher_->stats().parked_hosts, 0U);
+}
+
+// Anyone can link to ports that are closed.
+TEST_F(DispatcherTest, ClosedPortsDoNotHoldUpThePagesOfTheirHost) {
+  settings_.politeness.dead_after = 1;
+  settings_.politeness.dead_pause = minutes(30);
+  std::vector<std::string> closed;
+  for (int port = 9001; port <= 9015; ++port) {
+    closed.push_back("http://a.test:" + std::to_string(port) + "/");
+    web_.Put(closed.back(), FakeFailure(FetchOutcome::kConnectFailed));
+  }
+  Start();
+  GivePages(closed);
+  GivePages(PagesOf("a.test", 10));
+  RunFor(seconds(40));
+  EXPECT_EQ(std::count_if(finished_.begin(), finished_.end(),
+                          [](const FinishedVisit& visit) {
+                            return visit.outcome == FetchOutcome::kResponse;
+                          }),
+            10);
+  // Each is noted by its own origin, with its own time; the host's is short.
+  std::set<std::string> origins;
+  for (const HostNote& note : notes_) {
+    if (note.failures == 0) continue;
+    origins.insert(note.origin);
+    EXPECT_GT(note.authority_not_before, clock_.WallNow() + minutes(29));
+    EXPECT_LE(note.not_before, clock_.WallNow() + seconds(1));
+  }
+  EXPECT_EQ(origins, std::set<std::string>(closed.begin(), closed.end()));
+}
+
+// A name that fails does so for every port, each of which backs off.
+TEST_F(DispatcherTest, ANameThatFailsIsAnAttemptOfEachPort) {
+  settings_.politeness.back_off = seconds(30);
+  web_.FailName("a.test", {dns::Outcome::kServerFailure});
+  Start();
+  GivePages({"http://a.test/1", "http://a.test/2", "https://a.test/1",
+             "https://a.test/2"});
+  ASSERT_TRUE(RunUntilFinished(2, seconds(1)));
+  for (const FinishedVisit& visit : finished_) {
+    EXPECT_EQ(visit.outcome, FetchOutcome::kDnsFailed);
+    EXPECT_EQ(EntryOf(visit.entry).host_failures, 1U);
+    EXPECT_GT(EntryOf(visit.entry).authority_wait, seconds(29));
+  }
+  RunFor(seconds(20));
+  EXPECT_EQ(web_.TimesResolved("a.test"), 1U);
+  ASSERT_TRUE(RunUntilFinished(4, seconds(20)));
 }
 
 TEST_F(DispatcherTest, ARestoredWaitIsNotedOnceItsHostHasAName) {
@@ -373,7 +473,7 @@ TEST_F(DispatcherTest, ARestoredWaitIsNotedOnceItsHostHasAName) {
   RunFor(seconds(1));
   ASSERT_FALSE(notes_.empty());
   EXPECT_EQ(notes_[0].origin, "http://a.test/");
-  EXPECT_GE(notes_[0].not_before, clock_.WallNow() + minutes(28));
+  EXPECT_GE(notes_[0].authority_not_before, clock_.WallNow() + minutes(28));
   ASSERT_EQ(parked_.size(), 1U);
 }
 
@@ -594,6 +694,9 @@ TEST_F(DispatcherTest, ARedirectOfARobotsTxtToABlockedHostIsNotFollowed) {
   Start();
   dispatcher_->SetBlocks(Blocks("domain bad.test"));
   Give(Robots("http://a.test/"));
+  ASSERT_TRUE(RunUntilFinished(1, seconds(5)));
+  EXPECT_EQ(finished_.back().next, "http://bad.test/rules");
+  Give(RobotsTarget("http://bad.test/", "http://bad.test/rules"));
   ASSERT_TRUE(RunUntilFinished(2, seconds(5)));
   EXPECT_EQ(web_.Asked(),
             (std::vector<std::string>{"http://a.test/robots.txt"}));

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/check.h"
-#include "crawl/aim.h"
 #include "crawl/contact_parts.h"
+#include "crawl/visit_links.h"
 #include "item/outcome_policy.h"
 #include "item/url_record.h"
 #include "job/entry.h"
@@ -23,14 +23,13 @@ using item::FetchKind;
 using item::FetchOutcome;
 using std::chrono::milliseconds;
 
-// Names whose records were archived and are not archived again; more are
-// forgotten all at once, and a record twice does no harm.
-constexpr size_t kMostNames = size_t{1} << 16;
 // Pages that may wait while others are asked for: their bodies take memory.
 constexpr size_t kMostReleased = 4;
 // Pages that are read before the sockets are looked at again: some hundred
 // microseconds each.
 constexpr size_t kSettledAtOnce = 4;
+// How soon a downloader that is backed up looks again.
+constexpr milliseconds kBackedUpPoll{5};
 
 std::unique_ptr<FetchResult> WithoutContact(const Visit& visit,
                                             const Clock& clock) {
@@ -47,7 +46,9 @@ std::unique_ptr<FetchResult> WithoutContact(const Visit& visit,
 
 Downloader::Downloader(const Parts& parts)
     : parts_(parts),
-      reader_(parts.settings, parts.suffixes, parts.seed, parts.budgets),
+      reader_(
+          parts.settings, parts.suffixes, parts.seed, parts.budgets,
+          {parts.max_page_bytes, parts.max_links_bytes, /*may_defer=*/true}),
       guarded_(
           {reader_, parts.quarantine, parts.number, parts.seed, parts.on_read}),
       head_(fetch::HeadLimitsOf(parts.settings.fetch)),
@@ -90,6 +91,10 @@ void Downloader::OnFetched(std::unique_ptr<FetchResult> result) {
   const auto found = visits_.find(result->id);
   NEPHILA_CHECK(found != visits_.end());
   Attempt& attempt = found->second;
+  if (attempt.too_slow && result->outcome == FetchOutcome::kInterrupted) {
+    result->outcome = FetchOutcome::kTimeout;
+    attempt.visit->error = "too slow while other hosts waited";
+  }
   Dispatcher::End end;
   end.lease = result->id;
   end.outcome = PaceOf(*result, parts_.settings, parts_.loop.clock(), &head_);
@@ -121,10 +126,17 @@ void Downloader::Released(uint64_t lease, const Waits& waits) {
 
 void Downloader::SettleSoon() {
   if (released_.empty() || settling_ != net::TimerId::kNone) return;
-  settling_ = parts_.loop.At(parts_.loop.clock().Now(), [this] {
+  const MonoTime now = parts_.loop.clock().Now();
+  settling_ = parts_.loop.At(IsBackedUp() ? now + kBackedUpPoll : now, [this] {
     settling_ = net::TimerId::kNone;
+    if (IsBackedUp()) return SettleSoon();
     SettleSome();
   });
+}
+
+bool Downloader::IsBackedUp() const {
+  return parts_.in_transit != nullptr &&
+         parts_.in_transit->used() / 2 >= parts_.in_transit->limit();
 }
 
 void Downloader::SettleSome() {
@@ -166,6 +178,13 @@ void Downloader::CancelAll() {
     if (attempt.result == nullptr) leases.push_back(lease);
   }
   for (const uint64_t lease : leases) parts_.fetcher.Cancel(lease);
+}
+
+void Downloader::EndSlow(uint64_t lease) {
+  const auto found = visits_.find(lease);
+  if (found == visits_.end() || found->second.result != nullptr) return;
+  found->second.too_slow = true;
+  parts_.fetcher.Cancel(lease);
 }
 
 void Downloader::TryAgain() {
@@ -226,7 +245,7 @@ void Downloader::Decide(Attempt* attempt) {
   // As exact as the journal has it.
   finished.when =
       std::chrono::floor<milliseconds>(parts_.loop.clock().WallNow());
-  finished.host_wait = attempt->waits.host;
+  finished.host_wait = std::max(attempt->waits.host, attempt->waits.authority);
   attempt->decided = true;
   // What becomes of a site without robots.txt is for its record to say.
   if (visit.kind == FetchKind::kRobots) return;
@@ -238,17 +257,16 @@ void Downloader::Decide(Attempt* attempt) {
   tried.attempt = visit.attempt;
   tried.certificate_refused = !result.certificate_error.empty();
   const item::Next next = item::WhatNext(tried, parts_.settings.fetch);
-  // A host that is silent for so long has had its tries too.
+  // An authority that is silent for so long has had its tries too.
   const auto silences =
       static_cast<uint64_t>(parts_.settings.politeness.give_up_after);
-  const bool host_given_up =
-      silences > 0 && attempt->waits.failures >= silences;
+  const bool given_up = silences > 0 && attempt->waits.failures >= silences;
   const bool retry = next.url == item::UrlStep::kRetry;
-  attempt->used_up = next.attempts_used_up || (retry && host_given_up);
-  finished.retry = retry && !host_given_up;
+  attempt->used_up = next.attempts_used_up || (retry && given_up);
+  finished.retry = retry && !given_up;
   if (!finished.retry) return;
   if (next.attempt_counts) ++finished.next_attempt;
-  finished.url_wait = std::max(RoundUp(next.url_wait), attempt->waits.host);
+  finished.url_wait = std::max(RoundUp(next.url_wait), finished.host_wait);
 }
 
 std::optional<url::Url> Downloader::OwnRedirect(const Attempt& attempt) {
@@ -282,6 +300,11 @@ std::optional<url::Url> Downloader::OwnRedirect(const Attempt& attempt) {
   }
   target.RemoveFragment();
   target.RemoveUserinfo();
+  // Bytes that are percent-encoded make it longer than the Location was.
+  if (target.href().size() > parts_.settings.url.max_length_bytes ||
+      !WithTarget(*record, target.href())) {
+    return std::nullopt;
+  }
   return target;
 }
 
@@ -333,7 +356,8 @@ Status Downloader::ArchiveName(const Attempt& attempt) {
   item::FetchedPage page = name.page();
   page.thread = static_cast<uint32_t>(parts_.number);
   NEPHILA_RETURN_IF_ERROR(parts_.store.Write(page));
-  if (archived_names_.size() >= kMostNames) archived_names_.clear();
+  // A record twice does no harm.
+  if (archived_names_.size() >= parts_.max_names) archived_names_.clear();
   archived_names_.insert(visit.host_key);
   return {};
 }
@@ -376,20 +400,20 @@ void Downloader::MakeEntry(Attempt* attempt) {
   entry.body_bytes = finished.body_bytes;
   if (attempt->stored->place) {
     const store::UnitPlace& place = *attempt->stored->place;
-    entry.archive = {static_cast<uint32_t>(parts_.number), place.begin.serial,
-                     place.begin.offset, place.end.offset - place.begin.offset};
+    finished.archive = {static_cast<uint32_t>(parts_.number),
+                        place.begin.serial, place.begin.offset,
+                        place.end.offset - place.begin.offset};
   }
   if (attempt->stored->original) {
     const store::Original& original = *attempt->stored->original;
-    entry.original = {original.stream, original.begin.serial,
-                      original.begin.offset, original.bytes};
+    finished.original = {original.stream, original.begin.serial,
+                         original.begin.offset, original.bytes};
   }
-  // A page's own is in its record.
-  if (visit.kind == FetchKind::kRobots && visit.hops > 0) {
-    entry.host = visit.host_key;
-  }
+  entry.archive = finished.archive;
+  entry.original = finished.original;
   entry.url_wait = finished.url_wait;
   entry.host_wait = attempt->waits.host;
+  entry.authority_wait = attempt->waits.authority;
   entry.address_wait = attempt->waits.address;
   if (visit.lease != 0) entry.address = KeyOf(visit.address).bytes;
   entry.host_failures = attempt->waits.failures;
@@ -401,31 +425,33 @@ void Downloader::MakeEntry(Attempt* attempt) {
   job::AppendEntry(entry, attempt->entry);
 }
 
-void Downloader::HandOver(Attempt attempt) {
-  if (attempt.visit->kind == FetchKind::kPage && !attempt.next &&
-      attempt.result->outcome == FetchOutcome::kResponse) {
-    // It is archived and in the journal: the next process reads it, if this
-    // one has to end.
-    const Status read =
-        guarded_.ReadPage(AsPage(*attempt.result), &attempt.finished);
-    if (!read) return parts_.failed(read.error());
+// It is archived and in the journal: the frontier can have it read later, and
+// so can the next process, if this one has to end.
+Status Downloader::ReadPage(Attempt* attempt) {
+  FinishedVisit& finished = attempt->finished;
+  finished.charge = ByteCharge(parts_.in_transit);
+  finished.charge.Set(BytesOf(finished));
+  const bool is_page = attempt->visit->kind == FetchKind::kPage &&
+                       !attempt->next &&
+                       attempt->result->outcome == FetchOutcome::kResponse;
+  const bool has_sitemaps =
+      parts_.settings.robots.sitemaps && !attempt->sitemaps.empty();
+  if (!is_page && !has_sitemaps) return {};
+  if (finished.archive && parts_.in_transit != nullptr &&
+      parts_.in_transit->IsUsedUp()) {
+    finished.unread = true;
+    return {};
   }
-  if (parts_.settings.robots.sitemaps && !attempt.sitemaps.empty()) {
-    reader_.GiveSitemaps(attempt.sitemaps, &attempt.finished);
+  if (is_page) return guarded_.ReadPage(AsPage(*attempt->result), &finished);
+  return guarded_.GiveSitemaps(attempt->sitemaps, &finished);
+}
+
+void Downloader::HandOver(Attempt attempt) {
+  if (const Status read = ReadPage(&attempt); !read) {
+    return parts_.failed(read.error());
   }
   parts_.finished(std::move(attempt.finished));
   parts_.fetcher.Recycle(std::move(attempt.result));
-  if (!attempt.next || attempt.visit->kind != FetchKind::kRobots) return;
-  Dispatcher::End end;
-  end.next = std::move(attempt.visit);
-  end.is_hop = true;
-  Visit& visit = *end.next;
-  AimAt(*attempt.next, parts_.suffixes, parts_.seed, &visit);
-  ++visit.hops;
-  visit.is_again = false;
-  visit.lease = 0;
-  visit.answer = {};
-  parts_.ended(std::move(end));
 }
 
 }  // namespace nephila::crawl

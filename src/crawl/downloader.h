@@ -14,8 +14,8 @@
 // written down when that has said how long the host is left alone (Released).
 // A redirect whose target has its source's key is followed, at most
 // kMostOwnRedirects times: `seen` would drop it and the page would be lost. It
-// goes back to the frontier with its target, for robots.txt to be looked at;
-// redirects of a robots.txt itself are followed from here.
+// goes back to the frontier with its target, for robots.txt to be looked at,
+// and so does a robots.txt that is redirected.
 #pragma once
 
 #include <cstddef>
@@ -33,6 +33,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "config/settings.h"
+#include "crawl/byte_budget.h"
 #include "crawl/dispatcher.h"
 #include "crawl/guarded_reader.h"
 #include "crawl/visit.h"
@@ -63,9 +64,15 @@ class Downloader final : private fetch::FetchHandler {
     job::Journal& journal;
     const config::Settings& settings;
     const url::PublicSuffixList& suffixes;
-    uint64_t seed = 0;                      // of the job's keys
-    size_t number = 0;                      // of this one
-    bool budgets = true;                    // links between domains are wanted
+    uint64_t seed = 0;    // of the job's keys
+    size_t number = 0;    // of this one
+    bool budgets = true;  // links between domains are wanted
+    // Memory of what is on its way to the frontier; null: without limit. While
+    // it is used up pages are not read but left to the frontier.
+    ByteBudget* in_transit = nullptr;
+    uint64_t max_page_bytes = UINT64_MAX;  // as those of VisitReader::Limits
+    uint64_t max_links_bytes = UINT64_MAX;
+    size_t max_names = size_t{1} << 16;     // whose records are remembered
     job::Quarantine* quarantine = nullptr;  // null: all is read
     // For tests: before a page is read.
     std::function<void(std::string_view url)> on_read = nullptr;
@@ -91,6 +98,9 @@ class Downloader final : private fetch::FetchHandler {
   // Ends all transfers; they come back to the dispatcher, nothing is written.
   // What has come is written down still.
   void CancelAll();
+  // Ends a transfer that is too slow, if it is not over: it counts as one that
+  // timed out.
+  void EndSlow(uint64_t lease);
   // Writes what could not be written. Nothing of it has happened until then.
   void TryAgain();
   // Started, and neither finished nor gone back.
@@ -116,6 +126,7 @@ class Downloader final : private fetch::FetchHandler {
     VisitPtr visit;
     std::unique_ptr<fetch::FetchResult> result;  // null: in flight
     Waits waits;
+    bool too_slow = false;  // it was ended for that
     bool decided = false;
     bool used_up = false;  // it was the last
     std::optional<store::Stored> stored;
@@ -142,6 +153,11 @@ class Downloader final : private fetch::FetchHandler {
   Status ReadRobots(Attempt* attempt);
   void MakeEntry(Attempt* attempt);
   void HandOver(Attempt attempt);
+  // Reads the page, or leaves it unread.
+  Status ReadPage(Attempt* attempt);
+  // Finished visits take twice the memory that they may: those that are not in
+  // the journal yet wait.
+  bool IsBackedUp() const;
 
   const Parts parts_;
   VisitReader reader_;

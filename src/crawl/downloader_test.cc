@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "crawl/accounts.h"
 #include "crawl/dispatch_testing.h"
 #include "robots/matcher.h"
 #include "robots/rules.h"
@@ -91,7 +92,7 @@ TEST_F(DownloaderTest, APageIsArchivedJournaledAndReadForItsLinks) {
   EXPECT_EQ(visit.found.out, 4U);
   EXPECT_EQ(visit.found.repeated, 1U);
   EXPECT_EQ(visit.found.not_crawled,
-            (std::array<uint64_t, 4>{0, 1, 0, 0}));  // its scheme
+            (std::array<uint64_t, 5>{0, 1, 0, 0, 0}));  // its scheme
 
   const job::Entry entry = EntryOf(1);
   EXPECT_EQ(entry.kind, job::EntryKind::kPage);
@@ -161,6 +162,18 @@ TEST_F(DownloaderTest, ARedirectIsALinkLikeAnyOther) {
   EXPECT_EQ(links[0].hop_path, "LLR");
   // The site of a seed is the one that it leads to.
   EXPECT_EQ(links[0].flags, item::kFromRedirect | item::kFromSeed);
+  EXPECT_EQ(web_.log().size(), 1U);
+}
+
+TEST_F(DownloaderTest, ARedirectToAPortThatBrowsersRefuseIsDropped) {
+  web_.Put("http://a.test/", FakeRedirect("http://a.test:25/", 301));
+  Start();
+  Give(Page("http://a.test/"));
+  ASSERT_TRUE(RunUntilFinished(1));
+  EXPECT_FALSE(finished_[0].goes_on);
+  EXPECT_TRUE(LinkUrlsOf(finished_[0]).empty());
+  EXPECT_EQ(finished_[0].found.not_crawled,
+            (std::array<uint64_t, 5>{0, 0, 0, 0, 1}));
   EXPECT_EQ(web_.log().size(), 1U);
 }
 
@@ -256,6 +269,74 @@ TEST_F(DownloaderTest, ACircleOfOneKeyEndsAfterThreeHops) {
   EXPECT_EQ(dispatcher_->waiting(), 0U);
 }
 
+// An invalid byte becomes nine, and the target of 64 KiB more than a record or
+// an entry of the journal can have.
+TEST_F(DownloaderTest, ARedirectThatGrowsBeyondAUrlIsNotFollowed) {
+  settings_.url.max_length_bytes = 8 << 10;
+  const std::string junk(8000, '\xff');
+  web_.Put("http://a.test/x", FakeRedirect("/x?PHPSESSID=" + junk));
+  Start();
+  Give(Page("http://a.test/x"));
+  ASSERT_TRUE(RunUntilFinished(1));
+  EXPECT_EQ(finished_[0].outcome, FetchOutcome::kResponse);
+  EXPECT_EQ(finished_[0].status, 302);
+  EXPECT_FALSE(finished_[0].goes_on);
+  EXPECT_FALSE(finished_[0].retry);
+}
+
+TEST_F(DownloaderTest, APageIsLeftUnreadWhileItsMemoryIsUsedUp) {
+  web_.Put("http://a.test/", FakePage("<a href=/1><a href=/2>"));
+  Start();
+  in_transit_->Take(in_transit_->limit());
+  Give(Page("http://a.test/"));
+  ASSERT_TRUE(RunUntilFinished(1));
+  const FinishedVisit& visit = finished_[0];
+  EXPECT_TRUE(visit.unread);
+  EXPECT_TRUE(visit.archived);
+  ASSERT_TRUE(visit.archive.has_value());
+  EXPECT_EQ(*visit.archive, *EntryOf(1).archive);
+  EXPECT_TRUE(visit.links.empty());
+  EXPECT_EQ(visit.found.links, 0U);
+  EXPECT_EQ(in_transit_->used(), in_transit_->limit() + visit.charge.bytes());
+}
+
+TEST_F(DownloaderTest, APageWhoseLinksDoNotFitIsLeftUnread) {
+  std::string body;
+  for (int i = 0; i < 2000; ++i) {
+    body.append("<a href=/" + std::string(500, 'x') + std::to_string(i) + ">");
+  }
+  web_.Put("http://a.test/", FakePage(body));
+  Start();
+  in_transit_->Take(in_transit_->limit() - 200'000);
+  Give(Page("http://a.test/"));
+  ASSERT_TRUE(RunUntilFinished(1));
+  EXPECT_TRUE(finished_[0].unread);
+  EXPECT_TRUE(finished_[0].links.empty());
+  EXPECT_TRUE(finished_[0].edges.empty());
+  finished_.clear();
+  EXPECT_EQ(in_transit_->used(), in_transit_->limit() - 200'000);
+}
+
+TEST_F(DownloaderTest, LinksBehindTheLimitOfOnePageAreDroppedAndCounted) {
+  max_links_bytes_ = 4096;
+  std::string body;
+  for (int i = 0; i < 100; ++i) {
+    body.append("<a href=/" + std::string(400, 'x') + std::to_string(i) + ">");
+  }
+  web_.Put("http://a.test/", FakePage(body));
+  Start();
+  Give(Page("http://a.test/"));
+  ASSERT_TRUE(RunUntilFinished(1));
+  // Each counts as its URL of 416 or 417 bytes and 64.
+  EXPECT_EQ(LinkUrlsOf(finished_[0]).size(), 8U);
+  EXPECT_EQ(finished_[0].found.out, 8U);
+  EXPECT_EQ(finished_[0].found.over_limit, 92U);
+  Accounts accounts;
+  accounts.CountFound(finished_[0].found);
+  EXPECT_EQ(accounts.url.Totals().dropped.back(), 92U);
+  EXPECT_EQ(kUrlDropNames.back(), "page-limit");
+}
+
 TEST_F(DownloaderTest, RobotsTxtIsWalkedHopByHopWithLeases) {
   web_.PutHost("a.test", {net::IpAddress::V4(192, 0, 2, 1)});
   web_.PutHost("b.test", {net::IpAddress::V4(192, 0, 2, 1)});
@@ -268,7 +349,14 @@ TEST_F(DownloaderTest, RobotsTxtIsWalkedHopByHopWithLeases) {
                     "Sitemap: mailto:x@a.test\n"
                     "Sitemap: /map.xml\nSitemap: http://b.test/map.gz\n"));
   Start();
+  // As the frontier does, by way of the records of hosts.
   Give(Robots("http://a.test/"));
+  ASSERT_TRUE(RunUntilFinished(1));
+  EXPECT_EQ(finished_[0].next, "http://b.test/robots.txt");
+  Give(Robots("http://b.test/"));
+  ASSERT_TRUE(RunUntilFinished(2));
+  EXPECT_EQ(finished_[1].next, "https://b.test/r.txt");
+  Give(RobotsTarget("https://b.test/", "https://b.test/r.txt"));
   ASSERT_TRUE(RunUntilFinished(3));
   EXPECT_EQ(web_.Asked(),
             (Texts{"http://a.test/robots.txt", "http://b.test/robots.txt",
@@ -286,9 +374,6 @@ TEST_F(DownloaderTest, RobotsTxtIsWalkedHopByHopWithLeases) {
     EXPECT_EQ(entry.goes_on, number < 3);
     EXPECT_TRUE(entry.archive.has_value());
     EXPECT_EQ(entry.body_bytes, visit.body_bytes);
-    // Waits are those of the host that was asked.
-    EXPECT_EQ(entry.host.value_or(0),
-              number > 1 ? HostKeyOf("http://b.test/") : 0);
   }
   const FinishedVisit& last = finished_[2];
   EXPECT_EQ(last.robots_end, RobotsFetchEnd::kAnswer);
@@ -296,18 +381,19 @@ TEST_F(DownloaderTest, RobotsTxtIsWalkedHopByHopWithLeases) {
   EXPECT_EQ(last.robots_delay, seconds(7));
   std::deque<std::string> parents;
   const auto sitemaps = LinksOf(last, &parents);
-  ASSERT_EQ(sitemaps.size(), 2U);
+  ASSERT_EQ(sitemaps.size(), 3U);
   EXPECT_EQ(sitemaps[0].url, "http://a.test/map.xml");
-  EXPECT_EQ(sitemaps[0].parent, "http://a.test/robots.txt");
+  EXPECT_EQ(sitemaps[0].parent, "https://b.test/r.txt");
   EXPECT_EQ(sitemaps[0].flags, item::kFromSitemap | item::kIsSitemap);
   EXPECT_EQ(sitemaps[0].hop_path, "LLM");
   EXPECT_EQ(sitemaps[0].entry, 3U);
-  EXPECT_EQ(sitemaps[1].url, "http://b.test/map.gz");
-  EXPECT_EQ(sitemaps[1].ordinal, 3U);
+  EXPECT_EQ(sitemaps[1].url, "https://b.test/map.xml");
+  EXPECT_EQ(sitemaps[2].url, "http://b.test/map.gz");
+  EXPECT_EQ(sitemaps[2].ordinal, 3U);
   EXPECT_EQ(last.found.links, 4U);
-  EXPECT_EQ(last.found.repeated, 1U);
-  EXPECT_EQ(last.found.not_crawled, (std::array<uint64_t, 4>{0, 1, 0, 0}));
-  EXPECT_EQ(last.found.out, 2U);
+  EXPECT_EQ(last.found.repeated, 0U);
+  EXPECT_EQ(last.found.not_crawled, (std::array<uint64_t, 5>{0, 1, 0, 0, 0}));
+  EXPECT_EQ(last.found.out, 3U);
   const auto rules = robots::Rules::Open(last.rules);
   ASSERT_TRUE(rules.has_value());
   EXPECT_FALSE(robots::Matcher(*rules).Match("/private/x").allowed);
@@ -352,8 +438,10 @@ TEST_F(DownloaderTest, AHopOfRobotsTxtToANameThatIsNotThereEndsTheWalk) {
   web_.FailName("gone.test", {dns::Outcome::kNoSuchName});
   Start();
   Give(Robots("http://a.test/"));
-  ASSERT_TRUE(RunUntilFinished(2));
+  ASSERT_TRUE(RunUntilFinished(1));
   EXPECT_TRUE(finished_[0].goes_on);
+  Give(Robots("http://gone.test/"));
+  ASSERT_TRUE(RunUntilFinished(2));
   EXPECT_FALSE(finished_[1].goes_on);
   EXPECT_EQ(finished_[1].robots_end, RobotsFetchEnd::kNetwork);
 }

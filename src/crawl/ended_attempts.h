@@ -42,6 +42,12 @@ class EndedAttempts {
     }
     return true;
   }
+  // Adds all of another, which may have room for more.
+  void TakeAll(const EndedAttempts& other) {
+    for (const Place& place : other.order_) {
+      if (other.IsThere(place)) Add(place.key);
+    }
+  }
   bool Contains(uint64_t key) const { return keys_.contains(key); }
   size_t size() const { return keys_.size(); }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "crawl/frontier_parts.h"
+#include "crawl/memory_plan.h"
 #include "item/url_record.h"
 
 namespace nephila::crawl {
@@ -12,20 +13,23 @@ namespace {
 using item::Admission;
 
 constexpr size_t kBudgetUrls = 100;
-// URLs that left `budget` and wait for a robots.txt, on disk: while hosts are
-// slow to say theirs, URLs of others are looked for, up to here.
-constexpr uint64_t kMostInRobots = 200'000;
 
 }  // namespace
 
 Frontier::Frontier(const Parts& parts, scope::Scope scope)
-    : parts_(parts), scope_(std::move(scope)) {}
+    : parts_(parts),
+      plan_(PlanMemory(parts.settings)),
+      step_urls_(StepUrls(plan_, parts.settings)),
+      scope_(std::move(scope)),
+      ended_attempts_(plan_.ended_attempts),
+      lookahead_(static_cast<double>(plan_.robots_ahead)) {}
 
 Frontier::~Frontier() = default;
 
 Status Frontier::Note(const HostNote& note) {
-  NEPHILA_RETURN_IF_ERROR(robots_->NoteHost(note.origin, note.not_before,
-                                            note.failures, note.overloads));
+  NEPHILA_RETURN_IF_ERROR(
+      robots_->NoteHost(note.origin, note.not_before, note.overloads,
+                        note.authority_not_before, note.failures));
   // The pass that is on was begun without it; the next has it, or the one
   // after, if the batch for the next is full.
   PendingNote pending;
@@ -63,7 +67,7 @@ Result<bool> Frontier::Step(const std::function<void(VisitPtr)>& give) {
 Result<bool> Frontier::Absorb() {
   // From the end of the path to its beginning: what moves on makes room.
   size_t moved = 0;
-  NEPHILA_TRY(size_t count, MoveParked(kStepUrls));
+  NEPHILA_TRY(size_t count, MoveParked(step_urls_));
   moved += count;
   NEPHILA_TRY(count, MoveRobots(kStepUrls));
   moved += count;
@@ -77,7 +81,7 @@ Result<bool> Frontier::Absorb() {
   moved += count;
   NEPHILA_TRY(count, MoveSeen(kStepUrls));
   moved += count;
-  NEPHILA_TRY(count, MoveFailed(kStepUrls));
+  NEPHILA_TRY(count, MoveFailed(step_urls_));
   moved += count;
   NEPHILA_TRY(count, TakeEntries(kStepUrls));
   moved += count;
@@ -101,7 +105,7 @@ Result<bool> Frontier::RunDry() {
   if (!notes_.empty() && !notes_.back().place) {
     NEPHILA_TRY(will_come, robots_->RunDryForNotes());
   }
-  if (wanted_ == 0) return will_come;
+  if (wanted_ == 0 || VisitsAreUsedUp()) return will_come;
   NEPHILA_TRY(const bool of_robots, robots_->RunDry());
   will_come = will_come || of_robots;
   if (budget_ != nullptr) {
@@ -175,13 +179,15 @@ Result<size_t> Frontier::MoveBudget(size_t max_urls) {
   const uint64_t ahead = lookahead_.Urls(robots.cheap_interval);
   const bool wants = queues_->Unread(kReadyQueue) < std::max(wanted_, ahead) &&
                      robots.checking < std::max({wanted_, kStepUrls, ahead}) &&
-                     robots.waiting < kMostInRobots;
+                     robots.waiting < plan_.robots_ahead;
   if (wants && to_robots_.empty()) {
     NEPHILA_TRY(
         const size_t taken,
-        budget_->Take(kBudgetUrls, [this](const budget::BudgetedUrl& url) {
-          to_robots_.push_back({std::string(url.record), url.budget});
-        }));
+        budget_->Take(
+            std::min(kBudgetUrls, step_urls_),
+            [this](const budget::BudgetedUrl& url) {
+              to_robots_.push_back({std::string(url.record), url.budget});
+            }));
     moved += taken;
   }
   return moved;
@@ -208,8 +214,9 @@ Result<size_t> Frontier::MoveRobots(size_t max_urls) {
         url.budget = allowed.budget;
         url.crawl_delay = allowed.crawl_delay;
         url.not_before = allowed.not_before;
-        url.failures = allowed.failures;
         url.overloads = allowed.overloads;
+        url.authority_not_before = allowed.authority_not_before;
+        url.failures = allowed.failures;
         url.checked = allowed.checked;
         std::string bytes;
         AppendReadyUrl(url, bytes);
@@ -223,23 +230,27 @@ Result<size_t> Frontier::MoveRobots(size_t max_urls) {
 
 Result<size_t> Frontier::GiveRobots(const std::function<void(VisitPtr)>& give) {
   return robots_->TakeRequests(
-      [this, &give](const robots::RobotsRequest& request) -> Result<Admission> {
+      [&give](const robots::RobotsRequest& request) -> Result<Admission> {
         item::UrlRecord record;
         record.url = request.origin;
         record.host_start = request.host_start;
         record.host_size = request.host_size;
         record.pld_size = request.pld_size;
         record.flags = item::kForRobots;
+        record.target = request.target;
+        record.followed = request.target.empty() ? 0 : 1;
         auto visit = std::make_unique<Visit>();
         visit->kind = item::FetchKind::kRobots;
         AppendUrlRecord(record, visit->record);
         visit->attempt = request.first ? 1 : 2;
         visit->budget = request.budget;
         visit->not_before = request.not_before;
-        visit->failures = request.failures;
         visit->overloads = request.overloads;
-        const auto walk = walks_.find(request.origin);
-        if (walk != walks_.end()) visit->walked = walk->second;
+        visit->authority_not_before = request.authority_not_before;
+        visit->failures = request.failures;
+        visit->crawl_delay = request.crawl_delay;
+        // Not charged: they are few by their number (robots_requests), and one
+        // that waits for long must not keep pages back.
         give(std::move(visit));
         return Admission::kTaken;
       },

@@ -32,7 +32,6 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -46,18 +45,21 @@
 #include "caps/caps.h"
 #include "config/settings.h"
 #include "crawl/accounts.h"
+#include "crawl/byte_budget.h"
 #include "crawl/dispatcher.h"
 #include "crawl/due_slot.h"
 #include "crawl/ended_attempts.h"
 #include "crawl/fresh_links.h"
 #include "crawl/frontier_state.h"
 #include "crawl/lookahead.h"
+#include "crawl/memory_plan.h"
 #include "crawl/place_window.h"
 #include "crawl/ready_url.h"
 #include "crawl/retry_command.h"
 #include "crawl/visit.h"
 #include "disk_queue/queue_set.h"
 #include "item/url_record.h"
+#include "job/quarantine.h"
 #include "reputation/reputation.h"
 #include "robots/robots_stage.h"
 #include "scope/scope.h"
@@ -80,6 +82,17 @@ class Frontier {
     const url::PublicSuffixList& suffixes;
     std::string folder;  // of the job
     uint64_t seed = 0;   // of the job's keys
+    // Reads from the archive the page of a visit that is `unread`; called for
+    // the entry that is taken next. An error is one of the disk.
+    std::function<Status(FinishedVisit* visit, bool replayed)> read_page =
+        nullptr;
+    // Memory of visits that were given out; null: without limit.
+    ByteBudget* visits = nullptr;
+    // An entry whose taking ended the process twice is skipped; null: none is.
+    job::Quarantine* quarantine = nullptr;
+    size_t slot = 0;  // of the quarantine
+    // For tests: before an entry is taken.
+    std::function<void(std::string_view url)> on_take = nullptr;
   };
 
   // In a new job; its folders exist and are empty.
@@ -143,7 +156,9 @@ class Frontier {
   uint64_t entry() const { return next_entry_ - 1; }
   // Entries that have come and were not taken whole, and their bytes.
   size_t arrived() const { return arrived_.size(); }
-  uint64_t arrived_bytes() const { return arrived_bytes_; }
+  // The memory that entries and URLs take between the stages; a look at each.
+  // Visits that were given out are not in it.
+  uint64_t HeldBytes() const;
   bool is_mid_entry() const { return progress_.begun; }
   // The last step found a stage full.
   bool is_stuck() const { return is_stuck_; }
@@ -167,7 +182,7 @@ class Frontier {
   // taken off though they may be in an earlier stage still.
   int64_t CountHeld() const {
     return static_cast<int64_t>(queues_->Kept(kReadyQueue) + parked_) -
-           static_cast<int64_t>(ended_places_.size() + ended_attempts_.size());
+           static_cast<int64_t>(places_.EndedAhead() + ended_attempts_.size());
   }
 
  private:
@@ -212,10 +227,16 @@ class Frontier {
   // Takes entries while there are some and the stages have room; returns how
   // many links went in.
   Result<size_t> TakeEntries(size_t max_links);
+  // Takes the entry that is next, or goes on with it. False if a stage was
+  // full.
+  Result<bool> TakeEntry(Arrived* arrived, size_t* links);
+  static void DropTooLongTarget(FinishedVisit* visit);
+  // The entry gives nothing but its end.
+  static void Skip(FinishedVisit* visit);
   Status BeginEntry(const Arrived& arrived);
   Status EndAttempt(const Arrived& arrived);
   // A redirect that is followed, as the next thing to be asked for.
-  void Follow(const item::UrlRecord& record, const FinishedVisit& visit);
+  void Follow(const item::UrlRecord& next, const FinishedVisit& visit);
   // An entry was taken in part, and the rest of it is gone: its page is to be
   // fetched again.
   void Reopen(const FinishedVisit& visit);
@@ -257,8 +278,16 @@ class Frontier {
 
   std::string SaveState() const;
   Status RestoreState(std::string_view bytes);
+  Status ResumeWalks(const FrontierState& state);
+
+  // Whether no more visits may be given out for want of memory.
+  bool VisitsAreUsedUp() const {
+    return parts_.visits != nullptr && parts_.visits->IsUsedUp();
+  }
 
   const Parts parts_;
+  const MemoryPlan plan_;
+  const size_t step_urls_;  // URLs in memory of a step and stage
   scope::Scope scope_;
   Accounts accounts_;
   std::unique_ptr<seen::Seen> seen_;
@@ -273,7 +302,6 @@ class Frontier {
   // Of the journal: what has come too early, and what is being taken.
   uint64_t next_entry_ = 1;
   std::map<uint64_t, Arrived> arrived_;
-  uint64_t arrived_bytes_ = 0;
   bool is_stuck_ = false;
   Progress progress_;       // of next_entry_
   size_t link_offset_ = 0;  // in its links
@@ -281,12 +309,8 @@ class Frontier {
   std::deque<ToRobots> to_robots_;
   std::deque<PendingNote> notes_;
   PlaceWindow places_;
-  std::unordered_set<uint64_t> ended_places_;  // by the manifest
   // What entries after the manifest have ended, until it comes up.
   EndedAttempts ended_attempts_;
-  // Redirects that were followed from a robots.txt whose fetch has not ended,
-  // by origin: after a restart it goes on behind them.
-  std::map<std::string, std::vector<std::string>, std::less<>> walks_;
   std::set<DueSlot> due_slots_;  // with parked URLs
   std::deque<Unparked> unparked_;
   std::deque<Retry> retries_;  // one after the other

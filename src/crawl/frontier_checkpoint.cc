@@ -11,10 +11,6 @@
 namespace nephila::crawl {
 namespace {
 
-// Requests of robots.txt from the first that is not over to the last that is
-// out: those at servers with long lines take minutes, and others go on.
-constexpr int64_t kMostRobotsOut = 200'000;
-
 Result<std::string_view> Part(const ManifestParts& manifest,
                               std::string_view name) {
   const auto part = manifest.find(name);
@@ -63,7 +59,8 @@ Result<uint64_t> Frontier::NextEntry(const ManifestParts& manifest) {
   NEPHILA_TRY(const std::string_view state, Part(manifest, "frontier"));
   ByteReader reader(state);
   const auto version = reader.U8();
-  if (version.has_value() && *version != kFrontierStateVersion) {
+  if (version.has_value() && *version != kFrontierStateVersion &&
+      *version != kOldFrontierStateVersion) {
     return Unexpected(Error{ErrorCode::kUnsupported,
                             "the job's state of the frontier has version " +
                                 std::to_string(*version) +
@@ -76,7 +73,7 @@ Result<uint64_t> Frontier::NextEntry(const ManifestParts& manifest) {
 }
 
 Status Frontier::MakeStages(const ManifestParts* manifest) {
-  const MemoryPlan plan = PlanMemory(parts_.settings);
+  const MemoryPlan& plan = plan_;
   const drum::DrumContext context = Context();
   seen::SeenOptions seen;
   seen.settings = parts_.settings.seen;
@@ -100,8 +97,14 @@ Status Frontier::MakeStages(const ManifestParts* manifest) {
   robots.suffixes = &parts_.suffixes;
   robots.memory_bytes = plan.robots;
   robots.disk_bytes = plan.robots_disk;
-  robots.max_requests = static_cast<uint64_t>(std::clamp<int64_t>(
-      parts_.settings.politeness.max_urls / 2, 16, kMostRobotsOut));
+  robots.max_redirects =
+      static_cast<uint64_t>(parts_.settings.fetch.robots_redirects);
+  robots.max_ports_per_host =
+      static_cast<uint64_t>(parts_.settings.robots.max_ports_per_host);
+  robots.max_waiting_sites =
+      static_cast<uint64_t>(parts_.settings.robots.max_waiting_sites);
+  robots.max_requests = MaxRobotsRequests(parts_.settings, plan);
+  robots.max_early_ends = plan.robots_early_ends;
   const std::string robots_dir = parts_.folder + "/robots";
   disk_queue::QueueSetOptions queues;
   queues.memory_bytes = plan.ready;
@@ -128,7 +131,7 @@ Status Frontier::MakeStages(const ManifestParts* manifest) {
 Status Frontier::MakeCaps(const drum::DrumContext& context,
                           const ManifestParts* manifest) {
   if (!caps::Caps::AreSet(parts_.settings.scope)) return {};
-  const MemoryPlan plan = PlanMemory(parts_.settings);
+  const MemoryPlan& plan = plan_;
   caps::CapsOptions options;
   options.settings = parts_.settings.scope;
   options.seed = parts_.seed;
@@ -155,7 +158,7 @@ Status Frontier::MakeBudgets(const drum::DrumContext& context,
     if (!pass_through_->Restore(saved)) return NoState();
     return {};
   }
-  const MemoryPlan plan = PlanMemory(parts_.settings);
+  const MemoryPlan& plan = plan_;
   reputation::ReputationOptions reputation;
   reputation.settings = parts_.settings.reputation;
   reputation.seed = parts_.seed;
@@ -243,19 +246,11 @@ std::string Frontier::SaveState() const {
   writer.Varint(progress_.link);
   writer.Varint(progress_.edges);
   places_.Write(writer);
-  writer.Varint(ended_places_.size());
-  for (const uint64_t place : ended_places_) writer.Varint(place);
   ended_attempts_.Write(writer);
   writer.Varint(to_robots_.size());
   for (const ToRobots& url : to_robots_) {
     writer.Varint(url.budget);
     writer.Sized(url.record);
-  }
-  writer.Varint(walks_.size());
-  for (const auto& [origin, redirects] : walks_) {
-    writer.Sized(origin);
-    writer.Varint(redirects.size());
-    for (const std::string& redirect : redirects) writer.Sized(redirect);
   }
   scope_.Write(writer);
   accounts_.Write(writer);
@@ -269,11 +264,9 @@ Status Frontier::RestoreState(std::string_view bytes) {
   next_entry_ = state.next_entry;
   progress_ = {state.begun, state.links, state.edges};
   places_ = std::move(state.places);
-  ended_places_ = std::move(state.ended_places);
-  ended_attempts_ = std::move(state.ended_attempts);
+  ended_attempts_.TakeAll(state.ended_attempts);
   to_robots_.assign(std::make_move_iterator(state.to_robots.begin()),
                     std::make_move_iterator(state.to_robots.end()));
-  walks_ = std::move(state.walks);
   NEPHILA_RETURN_IF_ERROR(scope_.Read(reader));
   if (!accounts_.Read(reader)) return NoState();
   if (!reader.AtEnd() || places_.low() != queues_->NextRead(kReadyQueue)) {
@@ -283,6 +276,20 @@ Status Frontier::RestoreState(std::string_view bytes) {
     if (queue == kReadyQueue || queue == kFailedQueue) continue;
     due_slots_.insert(SlotOfQueue(queue));
     parked_ += queues_->Kept(queue);
+  }
+  return ResumeWalks(state);
+}
+
+// A job of an older version has walks beside its stages.
+Status Frontier::ResumeWalks(const FrontierState& state) {
+  for (const auto& [origin, redirects] : state.walks) {
+    if (redirects.empty()) continue;
+    robots::RobotsRedirect redirect;
+    redirect.origin = origin;
+    redirect.next = redirects.back();
+    redirect.when = parts_.clock.WallNow();
+    redirect.hops = redirects.size();
+    NEPHILA_RETURN_IF_ERROR(robots_->RobotsRedirected(redirect));
   }
   return {};
 }

@@ -14,7 +14,7 @@ Status Frontier::Park(const Visit& visit, WallTime due) {
   if (visit.kind == item::FetchKind::kRobots) {
     const auto record = item::ReadUrl(visit.record);
     if (!record.has_value()) return Corrupt(record.error());
-    return robots_->DelayRequest(record->url, due);
+    return robots_->DelayRequest(record->url, record->target, due);
   }
   NEPHILA_RETURN_IF_ERROR(Park({visit.record, visit.budget, due}));
   EndPlace(visit.place);
@@ -34,7 +34,7 @@ Status Frontier::Park(const ParkedUrl& url) {
 Result<size_t> Frontier::MoveParked(size_t max_urls) {
   size_t moved = 0;
   const WallTime now = parts_.clock.WallNow();
-  while (moved < max_urls && to_robots_.size() < kStepUrls) {
+  while (moved < max_urls && to_robots_.size() < step_urls_) {
     if (unparked_.empty()) {
       if (due_slots_.empty() || due_slots_.begin()->opens > now) break;
       const DueSlot slot = *due_slots_.begin();
@@ -82,13 +82,15 @@ void Frontier::BackToRobots(std::string_view record, uint64_t budget) {
 }
 
 void Frontier::EndPlace(uint64_t place) {
-  if (places_.End(place)) queues_->Release(kReadyQueue, places_.low());
+  places_.End(place);
+  queues_->Release(kReadyQueue, places_.low());
 }
 
 Result<size_t> Frontier::GivePages(const std::function<void(VisitPtr)>& give) {
-  const size_t wanted = std::min<uint64_t>(wanted_, kStepUrls);
+  const size_t wanted = std::min<uint64_t>(wanted_, step_urls_);
   // Some may have to go back.
-  if (wanted == 0 || to_robots_.size() >= kStepUrls) return 0;
+  if (wanted == 0 || to_robots_.size() >= step_urls_) return 0;
+  if (VisitsAreUsedUp()) return 0;
   std::vector<std::pair<uint64_t, std::string>> urls;
   NEPHILA_TRY(const size_t count,
               queues_->ReadAhead(kReadyQueue, wanted,
@@ -107,12 +109,11 @@ Result<size_t> Frontier::GivePages(const std::function<void(VisitPtr)>& give) {
 }
 
 Result<VisitPtr> Frontier::MakeVisit(uint64_t place, std::string_view bytes) {
-  places_.GiveOut(place);
+  bool is_over = places_.GiveOut(place);
   const auto url = ReadReadyUrl(bytes);
   if (!url.has_value()) return Corrupt(url.error());
   const auto record = item::ReadUrl(url->record);
   if (!record.has_value()) return Corrupt(record.error());
-  bool is_over = ended_places_.erase(place) > 0;
   if (!is_over && ended_attempts_.size() > 0) {
     is_over = ended_attempts_.Take(AttemptKey(*record, parts_.seed));
   }
@@ -137,8 +138,11 @@ Result<VisitPtr> Frontier::MakeVisit(uint64_t place, std::string_view bytes) {
   visit->budget = url->budget;
   visit->crawl_delay = url->crawl_delay;
   visit->not_before = url->not_before;
-  visit->failures = url->failures;
   visit->overloads = url->overloads;
+  visit->authority_not_before = url->authority_not_before;
+  visit->failures = url->failures;
+  visit->charge = ByteCharge(parts_.visits);
+  visit->charge.Set(BytesOf(*visit));
   return visit;
 }
 

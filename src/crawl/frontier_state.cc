@@ -2,20 +2,6 @@
 
 namespace nephila::crawl {
 
-bool FrontierState::ReadPlaces(ByteReader& reader) {
-  std::vector<uint64_t> ended;
-  if (!places.Read(reader, &ended)) return false;
-  ended_places.insert(ended.begin(), ended.end());
-  const auto count = reader.Varint();
-  if (!count.has_value()) return false;
-  for (uint64_t i = 0; i < *count; ++i) {
-    const auto place = reader.Varint();
-    if (!place.has_value()) return false;
-    ended_places.insert(*place);
-  }
-  return true;
-}
-
 bool FrontierState::ReadWalks(ByteReader& reader) {
   const auto count = reader.Varint();
   if (!count.has_value()) return false;
@@ -35,7 +21,9 @@ bool FrontierState::ReadWalks(ByteReader& reader) {
 
 bool FrontierState::Read(ByteReader& reader) {
   const auto version = reader.U8();
-  if (!version.has_value() || *version != kFrontierStateVersion) return false;
+  if (!version.has_value()) return false;
+  const bool is_old = *version == kOldFrontierStateVersion;
+  if (!is_old && *version != kFrontierStateVersion) return false;
   const auto entry = reader.Varint();
   const auto is_begun = reader.U8();
   const auto link_count = reader.Varint();
@@ -48,7 +36,9 @@ bool FrontierState::Read(ByteReader& reader) {
   begun = *is_begun != 0;
   links = *link_count;
   edges = *edge_count;
-  if (!ReadPlaces(reader) || !ended_attempts.Read(reader)) return false;
+  const bool has_places =
+      is_old ? places.ReadEnded(reader) : places.Read(reader);
+  if (!has_places || !ended_attempts.Read(reader)) return false;
   const auto waiting = reader.Varint();
   if (!waiting.has_value()) return false;
   for (uint64_t i = 0; i < *waiting; ++i) {
@@ -57,7 +47,7 @@ bool FrontierState::Read(ByteReader& reader) {
     if (!budget.has_value() || !record.has_value()) return false;
     to_robots.push_back({std::string(*record), *budget});
   }
-  return ReadWalks(reader);
+  return !is_old || ReadWalks(reader);
 }
 
 }  // namespace nephila::crawl

@@ -9,7 +9,6 @@
 #include <map>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 #include <vector>
 
 #include "base/bytes.h"
@@ -19,7 +18,9 @@
 
 namespace nephila::crawl {
 
-inline constexpr uint8_t kFrontierStateVersion = 3;
+inline constexpr uint8_t kFrontierStateVersion = 4;
+// With places that ended in place of those that are open, and with walks.
+inline constexpr uint8_t kOldFrontierStateVersion = 3;
 
 // Of the queues of the frontier: URLs that may be fetched.
 inline constexpr uint64_t kReadyQueue = 0;
@@ -38,12 +39,11 @@ struct FrontierState {
   bool begun = false;  // that entry, of which so many links and edges are taken
   uint64_t links = 0;
   uint64_t edges = 0;
-  PlaceWindow places;
-  std::unordered_set<uint64_t> ended_places;  // of the ready queue
+  PlaceWindow places;  // of the ready queue
   EndedAttempts ended_attempts;
   std::vector<ToRobots> to_robots;
-  // Redirects that were followed from a robots.txt whose fetch has not ended,
-  // by origin.
+  // Of version 3: redirects that were followed from a robots.txt whose fetch
+  // has not ended, by origin.
   std::map<std::string, std::vector<std::string>, std::less<>> walks;
 
   // Up to the scope, which follows. False if the bytes are none, or of another
@@ -51,7 +51,6 @@ struct FrontierState {
   bool Read(ByteReader& reader);
 
  private:
-  bool ReadPlaces(ByteReader& reader);
   bool ReadWalks(ByteReader& reader);
 };
 

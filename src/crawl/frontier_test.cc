@@ -44,7 +44,17 @@ class FrontierTest : public testing::TestWithParam<config::Profile> {
   }
 
   Frontier::Parts PartsOfFrontier() {
-    return {fs_, clock_, workers_, settings_, suffixes_, "job", kSeed};
+    Frontier::Parts parts = {fs_,       clock_, workers_, settings_,
+                             suffixes_, "job",  kSeed};
+    parts.visits = &visits_;
+    // The pages of all that is unread lead there.
+    parts.read_page = [this](FinishedVisit* visit, bool /*replayed*/) {
+      read_.push_back(visit->entry);
+      ByteWriter(visit->links).Sized(RecordOf("http://a.com/deep"));
+      visit->found.links = visit->found.out = 1;
+      return Status();
+    };
+    return parts;
   }
 
   std::string RecordOf(std::string_view url, uint32_t flags = 0,
@@ -179,6 +189,8 @@ class FrontierTest : public testing::TestWithParam<config::Profile> {
   }
 
   static constexpr uint64_t kSeed = 7;
+  ByteBudget visits_{uint64_t{1} << 20};
+  std::vector<uint64_t> read_;  // entries
   MemoryFileSystem fs_;
   ManualClock clock_;
   Workers workers_{0};
@@ -528,6 +540,56 @@ TEST_P(FrontierTest, ADamagedManifestIsRefused) {
                "state of the frontier is damaged");
   state.clear();
   EXPECT_FAILS(Frontier::NextEntry(manifest), kCorruption, "damaged");
+}
+
+// A version before this one wrote such entries, and then could not start.
+TEST_P(FrontierTest, ARedirectThatNoRecordCanHaveEndsItsPage) {
+  TakeSeed("http://a.com/");
+  Pump();
+  FinishedVisit visit = Finished(*Out("http://a.com/"), {});
+  visit.status = 301;
+  visit.retry = visit.goes_on = true;
+  visit.next = "http://a.com/?" + std::string(80'000, 'x');
+  frontier_->Take(std::move(visit));
+  TakeAll();
+  Pump();
+  EXPECT_EQ(frontier_->accounts().url.Totals().dropped[3], 1U);
+  ExpectLaw();
+  EXPECT_TRUE(frontier_->IsEmpty());
+}
+
+TEST_P(FrontierTest, AnUnreadPageIsReadWhenItIsNext) {
+  TakeSeed("http://a.com/");
+  Pump();
+  FinishedVisit visit = Finished(*Out("http://a.com/"), {});
+  out_.clear();
+  visit.unread = true;
+  visit.archive.emplace();
+  // The entry behind it comes first, and has to wait.
+  frontier_->Take(Seed(++entry_, "http://a.com/later"));
+  Pump();
+  EXPECT_TRUE(read_.empty());
+  EXPECT_EQ(Names(), std::vector<std::string>());
+  const uint64_t entry = visit.entry;
+  frontier_->Take(std::move(visit));
+  Pump();
+  EXPECT_EQ(read_, std::vector<uint64_t>{entry});
+  EXPECT_EQ(Names(), (std::vector<std::string>{"http://a.com/deep",
+                                               "http://a.com/later"}));
+  ExpectLaw();
+}
+
+TEST_P(FrontierTest, NoVisitsAreGivenOutWhileTheirMemoryIsUsedUp) {
+  visits_.Take(visits_.limit());
+  TakeSeed("http://a.com/");
+  Pump();
+  EXPECT_EQ(Names(), std::vector<std::string>());
+  visits_.Give(visits_.limit());
+  Pump();
+  EXPECT_EQ(Names(), std::vector<std::string>{"http://a.com/"});
+  EXPECT_GT(visits_.used(), 0U);
+  out_.clear();
+  EXPECT_EQ(visits_.used(), 0U);
 }
 
 }  // namespace

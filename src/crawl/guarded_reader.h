@@ -2,13 +2,15 @@
 // reads, so that a page that ends the process can be told after a restart, and
 // leaves alone what did so twice (job/quarantine.h).
 //   In, out: those of VisitReader; a page that is left alone gives no links, a
-//   robots.txt that is allows nothing   Threads: one
+//   robots.txt that is allows nothing. So does one that there is no memory for
+//   (std::bad_alloc), which the visit says (out_of_memory)   Threads: one
 //   Cost: that of VisitReader, and two small writes
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,6 +40,8 @@ class GuardedReader {
   // error is one of the disk.
   Status ReadPage(const item::FetchedPage& page, FinishedVisit* finished);
   Status ReadSitemaps(const item::FetchedPage& page, FinishedVisit* finished);
+  Status GiveSitemaps(std::span<const std::string> sitemaps,
+                      FinishedVisit* finished);
 
   // A hop of a robots.txt: what the walk does next, and at its end the rules
   // and the sitemaps.
@@ -51,6 +55,7 @@ class GuardedReader {
 
  private:
   // Runs `read` unless the page is left alone, which the visit then says.
+  // Memory that runs out is said there too.
   Status Guard(FinishedVisit* finished, const std::function<void()>& read);
 
   const Parts parts_;

@@ -21,6 +21,9 @@ namespace nephila::crawl {
 
 class Lookahead {
  public:
+  // `most`: URLs are on disk, but have left the order of budgets.
+  explicit Lookahead(double most = 200'000) : most_(most) {}
+
   // `urls` were given out just now; 0 too is news.
   void Given(uint64_t urls, MonoTime now) {
     using std::chrono::seconds;
@@ -36,13 +39,11 @@ class Lookahead {
   // twice as many from the next.
   uint64_t Urls(std::chrono::nanoseconds from_pass_to_pass) const {
     const double urls = 2 * per_second_ * Seconds(from_pass_to_pass);
-    return static_cast<uint64_t>(std::min(urls, kMost));
+    return static_cast<uint64_t>(std::min(urls, most_));
   }
 
  private:
-  // They are on disk, but have left the order of budgets.
-  static constexpr double kMost = 200'000;
-
+  const double most_;
   uint64_t given_ = 0;
   MonoTime began_{};
   double per_second_ = 0;

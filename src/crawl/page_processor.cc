@@ -35,6 +35,11 @@ Hop HopOf(const parse::PageLink& link) {
   return link.source == parse::LinkSource::kHeader ? Hop::kRefer : Hop::kLink;
 }
 
+coding::DecodeLimits Bounded(coding::DecodeLimits limits, uint64_t max_bytes) {
+  limits.max_bytes = std::min(limits.max_bytes, max_bytes);
+  return limits;
+}
+
 }  // namespace
 
 bool IsRedirect(int status) {
@@ -44,13 +49,14 @@ bool IsRedirect(int status) {
 
 PageProcessor::PageProcessor(const config::Settings& settings,
                              const url::PublicSuffixList& suffixes,
-                             uint64_t seed, bool text)
+                             uint64_t seed, bool text, uint64_t max_bytes)
     : settings_(settings),
       seed_(seed),
+      max_bytes_(max_bytes),
       agent_(item::ProductToken(settings.agent.name)),
       head_(fetch::HeadLimitsOf(settings.fetch)),
-      decoder_(coding::DecodeLimitsOf(settings.fetch)),
-      reader_(settings.parse, text),
+      decoder_(Bounded(coding::DecodeLimitsOf(settings.fetch), max_bytes)),
+      reader_(settings.parse, text, max_bytes),
       canonicalizer_(settings.url, suffixes, seed) {}
 
 PageFacts PageProcessor::Process(const item::FetchedPage& page,
@@ -91,11 +97,15 @@ void PageProcessor::ReadBody(const item::FetchedPage& page, bool as_sitemap,
   facts->decoding = decoder_.state();
   facts->chunks_broken = decoder_.chunks_broken();
   facts->content_bytes = decoder_.content_bytes();
+  facts->over_memory = reader_.over_memory() ||
+                       (max_bytes_ < settings_.fetch.max_content_bytes &&
+                        decoder_.is_cut_at(max_bytes_));
   facts->media_type = reader_.sniffed().essence;
   facts->kind = reader_.sniffed().kind;
   facts->title = reader_.title();
   facts->text = reader_.text();
-  facts->unwanted = reader_.dropped_header_links();
+  facts->unwanted =
+      reader_.dropped_header_links() + reader_.dropped_for_memory();
   if (const auto& counts = reader_.html_counts()) {
     for (uint64_t count : counts->dropped) facts->unwanted += count;
   }

@@ -21,6 +21,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -71,6 +72,7 @@ class FoundLinkSink {
 // Views into the processor, valid until its next page.
 struct PageFacts {
   bool parsed = false;          // its body was looked into
+  bool over_memory = false;     // it needs more memory than `max_bytes`
   std::string_view media_type;  // as the bytes say
   parse::ContentKind kind = parse::ContentKind::kOther;
   coding::DecodeState decoding = coding::DecodeState::kWhole;
@@ -92,10 +94,11 @@ struct PageFacts {
 class PageProcessor {
  public:
   // Keeps references to both. `seed`: that of the job's keys; `text`: title
-  // and text are wanted.
+  // and text are wanted; `max_bytes`: memory for the content of a page that was
+  // coded, and for its links before they are resolved, each.
   PageProcessor(const config::Settings& settings,
-                const url::PublicSuffixList& suffixes, uint64_t seed,
-                bool text);
+                const url::PublicSuffixList& suffixes, uint64_t seed, bool text,
+                uint64_t max_bytes = std::numeric_limits<uint64_t>::max());
 
   // `as_sitemap`: it is named as one, by a robots.txt or an index.
   // REQUIRES: page.outcome is kResponse and page.url is a URL.
@@ -124,6 +127,7 @@ class PageProcessor {
 
   const config::Settings& settings_;
   const uint64_t seed_;
+  const uint64_t max_bytes_;
   const std::string agent_;  // our product token
   fetch::ResponseHead head_;
   BodyDecoder decoder_;

@@ -2,8 +2,10 @@
 
 #include <utility>
 
+#include "base/table_hash.h"
 #include "base/text.h"
 #include "crawl/contact_parts.h"
+#include "net/port_guard.h"
 #include "robots/matcher.h"
 #include "robots/policy.h"
 #include "robots/rules.h"
@@ -39,7 +41,8 @@ std::string SiteName(const url::Url& url) {
 PoliteFetch::PoliteFetch(const Parts& parts)
     : parts_(parts),
       contacts_(parts.contacts),
-      processor_(parts.settings, parts.suffixes, 0, /*text=*/true),
+      processor_(parts.settings, parts.suffixes, DrawTableSeed(),
+                 /*text=*/true),
       robots_(parts.settings) {}
 
 Status PoliteFetch::Add(std::string_view url) {
@@ -48,6 +51,11 @@ Status PoliteFetch::Add(std::string_view url) {
     return Unexpected(
         Error{ErrorCode::kInvalidArgument,
               EscapeForTerminal(url) + ": not an http or https URL"});
+  }
+  if (net::PortGuard(parts_.settings.url).Refuses(job.url.port())) {
+    return Unexpected(Error{ErrorCode::kInvalidArgument,
+                            EscapeForTerminal(url) + ": " +
+                                net::PortGuard::Reason(job.url.port())});
   }
   ++open_;
   Begin(std::move(job));

@@ -15,10 +15,15 @@ namespace {
 class QuarantinedTest : public RecoveryTest {
  protected:
   // Runs a process that dies at this page; false if it came to its end.
-  bool DiesAt(const std::string& url) {
+  bool DiesAt(const std::string& url) { return Dies(url, "nothing"); }
+  bool DiesTaking(const std::string& url) { return Dies("nothing", url); }
+  bool Dies(const std::string& reading, const std::string& taking) {
     FaultyFileSystem faulty(fs_);
     on_read_ = [&](std::string_view read) {
-      if (read == url) faulty.StopAt(faulty.operations() + 1);
+      if (read == reading) faulty.StopAt(faulty.operations() + 1);
+    };
+    on_take_ = [&](std::string_view taken) {
+      if (taken == taking) faulty.StopAt(faulty.operations() + 1);
     };
     Status status = Open(faulty);
     if (status) status = crawl_->AddSeed("http://a.com/");
@@ -32,6 +37,7 @@ class QuarantinedTest : public RecoveryTest {
     Close();
     fs_.KillProcess();
     on_read_ = nullptr;
+    on_take_ = nullptr;
     return !status;
   }
 };
@@ -67,6 +73,44 @@ TEST_F(QuarantinedTest, ARobotsTxtThatEndsTheProcessTwiceAllowsNothing) {
   ASSERT_TRUE(DiesAt("http://a.com/robots.txt"));
   EXPECT_FALSE(DiesAt("http://a.com/robots.txt"));
   EXPECT_EQ(quarantined_, Urls{"http://a.com/robots.txt"});
+  EXPECT_EQ(TimesAsked("http://a.com/"), 0);
+}
+
+TEST_F(QuarantinedTest, AnEntryThatEndsTheProcessTwiceIsSkipped) {
+  web_.Put("http://a.com/", FakePage(Links({"/bad", "/good"})));
+  web_.Put("http://a.com/bad", FakePage(Links({"/never"})));
+  web_.Put("http://a.com/good", FakePage(Links({"/more"})));
+  web_.Put("http://a.com/more", FakePage(""));
+  ASSERT_TRUE(DiesTaking("http://a.com/bad"));
+  EXPECT_EQ(quarantined_, Urls());
+  ASSERT_TRUE(DiesTaking("http://a.com/bad"));
+  EXPECT_FALSE(DiesTaking("http://a.com/bad"));
+  EXPECT_EQ(quarantined_, Urls{"http://a.com/bad"});
+  MustDo(Open(fs_));
+  EXPECT_EQ(RunToTheEnd(), CrawlEnd::kFinished);
+  EXPECT_EQ(TimesAsked("http://a.com/bad"), 1);
+  EXPECT_EQ(TimesAsked("http://a.com/never"), 0);
+  EXPECT_EQ(TimesAsked("http://a.com/more"), 1);
+  EXPECT_EQ(crawl_->status().quarantined, 1U);
+  EXPECT_EQ(crawl_->status().Imbalance(), "");
+}
+
+TEST_F(QuarantinedTest, AnEntryOfARobotsTxtThatIsSkippedAllowsNothing) {
+  web_.Put("http://a.com/robots.txt", FakeText("User-agent: *\nAllow: /\n"));
+  web_.Put("http://a.com/", FakePage(""));
+  ASSERT_TRUE(DiesTaking("http://a.com/robots.txt"));
+  ASSERT_TRUE(DiesTaking("http://a.com/robots.txt"));
+  EXPECT_FALSE(DiesTaking("http://a.com/robots.txt"));
+  EXPECT_EQ(quarantined_, Urls{"http://a.com/robots.txt"});
+  EXPECT_EQ(TimesAsked("http://a.com/"), 0);
+}
+
+TEST_F(QuarantinedTest, ASeedThatIsSkippedBringsNothing) {
+  web_.Put("http://a.com/", FakePage(""));
+  ASSERT_TRUE(DiesTaking("http://a.com/"));
+  ASSERT_TRUE(DiesTaking("http://a.com/"));
+  EXPECT_FALSE(DiesTaking("http://a.com/"));
+  EXPECT_EQ(quarantined_, Urls{"http://a.com/"});
   EXPECT_EQ(TimesAsked("http://a.com/"), 0);
 }
 

@@ -26,10 +26,11 @@ struct ReadyUrl {
   uint64_t budget = 0;      // of its domain
   // Of its host, as robots.txt and the record of the host have it.
   std::chrono::milliseconds crawl_delay{0};
-  WallTime not_before{};  // to the millisecond, as all times
-  uint32_t failures = 0;
-  uint32_t overloads = 0;
-  WallTime checked{};  // when the robots.txt was fetched that allowed it
+  WallTime not_before{};   // to the millisecond, as all times
+  uint32_t failures = 0;   // of its authority
+  uint32_t overloads = 0;  // of its host
+  WallTime checked{};      // when the robots.txt was fetched that allowed it
+  WallTime authority_not_before{};
 };
 
 struct ParkedUrl {

@@ -20,6 +20,7 @@ ReadyUrl Full() {
   url.failures = 3;
   url.overloads = std::numeric_limits<uint32_t>::max();
   url.checked = WallTime(seconds(1'767'225'000));
+  url.authority_not_before = WallTime(seconds(1'767'225'900));
   return url;
 }
 
@@ -40,12 +41,21 @@ TEST(ReadyUrlTest, IsReadAsItWasWritten) {
 TEST(ReadyUrlTest, BytesArePinned) {
   std::string bytes;
   AppendReadyUrl({"R", 300, milliseconds(2), WallTime(milliseconds(3)), 4, 5,
-                  WallTime(milliseconds(6))},
+                  WallTime(milliseconds(6)), WallTime(milliseconds(7))},
                  bytes);
-  EXPECT_EQ(bytes, "\x01\xac\x02\x02\x03\x04\x05\x06R");
+  EXPECT_EQ(bytes, "\x02\xac\x02\x02\x03\x04\x05\x06\x07R");
   bytes.clear();
   AppendParkedUrl({"R", 1, WallTime(milliseconds(2))}, bytes);
   EXPECT_EQ(bytes, "\x01\x01\x02R");
+}
+
+// Version 1 knows nothing of authorities: what its host waits for holds.
+TEST(ReadyUrlTest, TheEarlierVersionIsRead) {
+  const auto read = ReadReadyUrl("\x01\xac\x02\x02\x03\x04\x05\x06R");
+  ASSERT_TRUE(read.has_value()) << read.error();
+  EXPECT_EQ(*read,
+            (ReadyUrl{"R", 300, milliseconds(2), WallTime(milliseconds(3)), 4,
+                      5, WallTime(milliseconds(6)), WallTime()}));
 }
 
 // What lies before 1970, or is negative, is 0: there is no such wait.
@@ -68,7 +78,7 @@ TEST(ReadyUrlTest, WhatIsCutOffOrOfAnotherVersionIsRefused) {
   for (size_t size = 0; size < numbers; ++size) {
     EXPECT_FALSE(ReadReadyUrl(std::string_view(bytes).substr(0, size))) << size;
   }
-  bytes[0] = 2;
+  bytes[0] = 3;
   EXPECT_EQ(ReadReadyUrl(bytes).error(), "unknown version");
   EXPECT_EQ(ReadParkedUrl(bytes).error(), "unknown version");
   EXPECT_EQ(ReadParkedUrl("").error(), "no bytes");

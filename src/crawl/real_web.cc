@@ -9,8 +9,8 @@ RealWeb::~RealWeb() = default;
 
 Result<std::unique_ptr<RealWeb>> RealWeb::Make(
     const config::Settings& settings, const url::PublicSuffixList& suffixes,
-    const Clock& clock) {
-  std::unique_ptr<RealWeb> web(new RealWeb(settings));
+    const Clock& clock, fetch::ConnectionBudget* connections) {
+  std::unique_ptr<RealWeb> web(new RealWeb(settings, connections));
   NEPHILA_TRY(web->options_,
               fetch::FetchOptions::Make(settings.agent, settings.fetch));
   NEPHILA_TRY(web->guard_, net::AddressGuard::Make(settings.guard));
@@ -34,9 +34,9 @@ Result<std::unique_ptr<dns::Resolver>> RealWeb::MakeResolver(
 Result<std::unique_ptr<fetch::Fetcher>> RealWeb::MakeFetcher(
     net::EventLoop& loop) {
   shares_.push_back(std::make_unique<fetch::BodyShare>(*pool_));
-  NEPHILA_TRY(auto fetcher,
-              fetch::CurlFetcher::Make({loop, options_, guard_, *shares_.back(),
-                                        rate_.get(), cookies_.get()}));
+  NEPHILA_TRY(auto fetcher, fetch::CurlFetcher::Make(
+                                {loop, options_, guard_, *shares_.back(),
+                                 rate_.get(), cookies_.get(), connections_}));
   return std::unique_ptr<fetch::Fetcher>(std::move(fetcher));
 }
 

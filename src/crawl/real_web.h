@@ -1,5 +1,6 @@
 // RealWeb: libcurl and c-ares, and what all crawl threads share of them: the
-// memory for bodies, the limit of the rate, the cookies, the guard.
+// memory for bodies, the limit of the rate, the budget of connections, the
+// cookies, the guard.
 //   In: settings   Out: resolvers and fetchers, one a loop   Threads: web.h
 #pragma once
 
@@ -11,6 +12,7 @@
 #include "config/settings.h"
 #include "crawl/web.h"
 #include "fetch/body_pool.h"
+#include "fetch/connection_budget.h"
 #include "fetch/cookie_jar.h"
 #include "fetch/fetch_options.h"
 #include "fetch/rate_limit.h"
@@ -21,10 +23,10 @@ namespace nephila::crawl {
 
 class RealWeb final : public Web {
  public:
-  // All of it outlives this.
+  // All of it outlives this. Without a budget connections have no limit.
   static Result<std::unique_ptr<RealWeb>> Make(
       const config::Settings& settings, const url::PublicSuffixList& suffixes,
-      const Clock& clock);
+      const Clock& clock, fetch::ConnectionBudget* connections);
   ~RealWeb() override;
 
   Result<std::unique_ptr<dns::Resolver>> MakeResolver(
@@ -36,9 +38,12 @@ class RealWeb final : public Web {
   const fetch::BodyPool& bodies() const { return *pool_; }
 
  private:
-  explicit RealWeb(const config::Settings& settings) : settings_(settings) {}
+  RealWeb(const config::Settings& settings,
+          fetch::ConnectionBudget* connections)
+      : settings_(settings), connections_(connections) {}
 
   const config::Settings& settings_;
+  fetch::ConnectionBudget* const connections_;
   fetch::FetchOptions options_;
   net::AddressGuard guard_;
   std::unique_ptr<fetch::BodyPool> pool_;

@@ -107,6 +107,34 @@ TEST_F(RecoveryTest, ARedirectToItsOwnKeyIsNotFollowedWhereRobotsTxtForbidsIt) {
   }
 }
 
+// A page that names many ports of a host gets it so many requests and no more.
+TEST_F(RecoveryTest, PortsBeyondTheLimitAreDropped) {
+  settings_.robots.max_ports_per_host = 2;
+  settings_.scope.bounds = config::ScopeBounds::kAll;
+  web_.Put("http://a.com/",
+           FakePage(Links({"http://b.com/", "http://b.com:8001/",
+                           "http://b.com:8002/", "http://b.com:8003/",
+                           "http://b.com:8004/", "https://b.com/"})));
+  for (const char* url : {"http://b.com/", "https://b.com/",
+                          "http://b.com:8001/", "http://b.com:8002/"}) {
+    web_.Put(url, FakePage(""));
+  }
+  MustDo(Open(fs_));
+  MustDo(crawl_->AddSeed("http://a.com/"));
+  EXPECT_EQ(RunToTheEnd(), CrawlEnd::kFinished);
+  EXPECT_EQ(TimesAsked("http://b.com/"), 1);
+  EXPECT_EQ(TimesAsked("https://b.com/"), 1);
+  EXPECT_EQ(TimesAsked("http://b.com:8002/"), 1);
+  EXPECT_EQ(TimesAsked("http://b.com:8003/robots.txt"), 0);
+  EXPECT_EQ(TimesAsked("http://b.com:8004/robots.txt"), 0);
+  for (const auto& stage : crawl_->status().stages) {
+    if (stage.name != "robots") continue;
+    EXPECT_EQ(
+        stage.dropped,
+        (std::vector<std::pair<std::string, uint64_t>>{{"too-many-ports", 2}}));
+  }
+}
+
 TEST_F(RecoveryTest, ARetryOfAnEarlierProcessKeepsItsBudget) {
   settings_ = config::SettingsOf(config::Profile::kBroad);
   settings_.crawl.memory_bytes = uint64_t{64} << 20;

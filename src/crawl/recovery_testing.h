@@ -90,6 +90,7 @@ class RecoveryTest : public testing::Test {
     parts.one_thread = true;
     parts.record_seed = ++runs_;
     parts.on_read = on_read_;
+    parts.on_take = on_take_;
     parts.on_quarantine = [this](std::string_view url) {
       quarantined_.emplace_back(url);
     };
@@ -191,6 +192,7 @@ class RecoveryTest : public testing::Test {
   std::unique_ptr<Crawl> crawl_;
   uint64_t runs_ = 0;
   std::function<void(std::string_view)> on_read_;
+  std::function<void(std::string_view)> on_take_;
   Urls quarantined_;
 };
 

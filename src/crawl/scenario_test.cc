@@ -145,22 +145,26 @@ TEST_F(ScenarioTest, ARecordTornInOneStreamWhileAnotherIsWhole) {
 // A pass of `seen` over thousands of links takes some turns to be delivered,
 // and checkpoints come between.
 TEST_F(ScenarioTest, ADrumPassHalfDone) {
+  // For all links of one page.
+  plan_.settings.crawl.memory_bytes = uint64_t{256} << 20;
   plan_.settings.crawl.checkpoint_interval = milliseconds(10);
   plan_.answers["http://a.com/robots.txt"] = {
       FakeText("User-agent: *\nDisallow: /no\n")};
-  std::vector<std::string> links = Urls("a.com", 4000, "/no/");
+  std::vector<std::string> links = Urls("a.com", 6500, "/no/");
   for (const std::string& url : Urls("a.com", 3)) links.push_back(url);
   Page("http://a.com/", links);
   Pages(Urls("a.com", 3));
-  Begin(/*others=*/4000);
+  Begin(/*others=*/6500);
+  const auto delivered = [&] {
+    return twin_->crawl().frontier().seen().stats().drum.results_delivered;
+  };
   const auto half_done = [&] {
-    const auto stats = twin_->crawl().frontier().seen().stats().drum;
-    return stats.results_delivered >= 1000 && stats.results_delivered < 4000;
+    return delivered() >= 1000 && delivered() < 6500;
   };
   Until(half_done);
   const uint64_t manifest = ManifestNumber();
   Until([&] { return ManifestNumber() > manifest; });
-  EXPECT_TRUE(half_done());
+  EXPECT_TRUE(half_done()) << delivered();
   Kill();
   FinishAndExpectAll();
 }
@@ -228,6 +232,50 @@ TEST_F(ScenarioTest, FailuresWithoutARecordAndTheirRetries) {
   FinishAndExpectAll();
   // It was given up after its attempts, which are counted across crashes.
   EXPECT_EQ(Asked("http://a.com/silent"), 3U);
+}
+
+// A page of anyone links to closed ports of a host.
+TEST_F(ScenarioTest, LinksToClosedPortsDoNotKeepACrawlFromTheirHost) {
+  config::Settings& settings = plan_.settings;
+  settings.politeness.host_delay = seconds(1);
+  settings.politeness.host_delay_floor = seconds(1);
+  settings.politeness.back_off = seconds(30);
+  settings.politeness.back_off_max = hours(1);
+  settings.politeness.dead_pause = std::chrono::minutes(10);
+  settings.politeness.dead_pause_max = hours(24);
+  settings.robots.retry_wait = seconds(30);
+  settings.robots.retry_wait_max = hours(1);
+  const std::vector<std::string> pages = Urls("victim.com", 10);
+  std::vector<std::string> links;
+  for (int port = 9001; port <= 9015; ++port) {
+    const std::string origin = "http://victim.com:" + std::to_string(port);
+    links.push_back(origin + "/");
+    for (const char* path : {"/robots.txt", "/"}) {
+      plan_.answers[origin + path] = {
+          FakeFailure(item::FetchOutcome::kConnectFailed)};
+    }
+  }
+  links.insert(links.end(), pages.begin(), pages.end());
+  Page("http://a.com/", links);
+  Pages(pages);
+  Begin(/*others=*/15);
+  Until([&] { return HasEnded("http://a.com/"); });
+  const MonoTime begin = twin_->clock().Now();
+  const auto got_all = [&] {
+    return std::all_of(pages.begin(), pages.end(),
+                       [&](const std::string& url) { return HasEnded(url); });
+  };
+  Until(
+      [&] { return got_all() || twin_->clock().Now() > begin + seconds(40); });
+  EXPECT_TRUE(got_all());
+  // What failed is known after a crash, too.
+  size_t closed = 0;
+  for (const FakeContact& contact : twin_->web().log()) {
+    if (contact.url.starts_with("http://victim.com:90")) ++closed;
+  }
+  EXPECT_GE(closed, 5U);
+  Kill();
+  FinishAndExpectAll();
 }
 
 TEST_F(ScenarioTest, RetryAfterJustBeforeTheCrash) {

@@ -78,6 +78,7 @@ class Maker {
         random_.Chance(0.5) ? config::Profile::kSite : config::Profile::kBroad;
     plan_.settings = TwinSettings(plan_.profile);
     VarySettings();
+    VaryMemory();
     MakeHosts();
     MakePages();
     plan_.seeds.push_back(pages_[0].url);
@@ -139,6 +140,16 @@ class Maker {
     }
   }
 
+  // A number of its own: the webs stay as they were.
+  void VaryMemory() {
+    Random random(plan_.seed * 3 + 1);
+    if (random.Chance(0.4)) plan_.in_transit = 2000 + random.Below(8000);
+    if (random.Chance(0.2)) plan_.visits = 3000 + random.Below(20'000);
+    if (!random.Chance(0.3)) return;
+    padding_.assign(200 + random.Below(1500), 'x');
+    plan_.longest_url += padding_.size();
+  }
+
   void MakeHosts() {
     const size_t count = 1 + random_.Below(5);
     for (size_t i = 0; i < count; ++i) {
@@ -164,7 +175,7 @@ class Maker {
       page.kind = KindOfPage(i);
       const bool denied = page.kind == PageKind::kDenied;
       page.url = "http://" + hosts_[page.host].name + (denied ? "/no/" : "/p") +
-                 std::to_string(i);
+                 std::to_string(i) + padding_;
       if (i > 0) LinkFrom(random_.Below(i), i);
       pages_.push_back(std::move(page));
     }
@@ -334,6 +345,7 @@ class Maker {
   Random random_;
   TwinPlan plan_;
   std::vector<Host> hosts_;
+  std::string padding_;  // of all URLs but that of robots.txt
   std::vector<Page> pages_;
 };
 
@@ -381,6 +393,7 @@ void TwinPlan::Put(FakeWeb* web) const {
   for (const auto& [url, list] : answers) web->Put(url, list);
   for (const auto& [host, addresses] : hosts) web->PutHost(host, addresses);
   for (const auto& [host, list] : failures) web->FailName(host, list);
+  for (const auto& [host, time] : name_times) web->SlowName(host, time);
   web->NumberAnswers();
 }
 

@@ -36,6 +36,8 @@ struct TwinPlan {
   std::map<std::string, std::vector<FakeAnswer>> answers;
   std::map<std::string, std::vector<net::IpAddress>> hosts;
   std::map<std::string, std::vector<dns::Outcome>> failures;
+  // How long names take that are slow to resolve.
+  std::map<std::string, std::chrono::nanoseconds> name_times;
   // What robots.txt asks for.
   std::map<std::string, std::chrono::nanoseconds> crawl_delays;
 
@@ -45,6 +47,13 @@ struct TwinPlan {
   std::map<std::string, size_t> errors;
   std::set<std::string> broken;
   size_t urls = 0;  // different ones that are found
+
+  // Memory for finished visits and for visits; 0: as the settings have it.
+  // So little that most pages are read later.
+  uint64_t in_transit = 0;
+  uint64_t visits = 0;
+  uint64_t longest_url = 100;
+  uint64_t most_links = 100;  // of a page
 
   void Put(FakeWeb* web) const;
 };

@@ -69,6 +69,15 @@ struct Twin::Archived {
 
 Twin::Twin(const TwinPlan& plan) : plan_(plan) { plan_.Put(&web_); }
 
+void Twin::Continue(MonoTime now, const std::vector<FakeContact>& log) {
+  clock_.Advance(now - clock_.Now());
+  web_.Restore(log);
+  // The ids of records must differ from those of the earlier twin.
+  constexpr uint64_t kRunsBefore = 1000;
+  runs_ = kRunsBefore;
+  opened_ = true;
+}
+
 Status Twin::Open(FileSystem& fs) {
   Close();
   job::JobRequest request;
@@ -83,6 +92,10 @@ Status Twin::Open(FileSystem& fs) {
                      Suffixes(), *folder_};
   parts.one_thread = true;
   parts.record_seed = ++runs_;
+  MemoryPlan memory = PlanMemory(plan_.settings);
+  if (plan_.in_transit > 0) memory.in_transit = plan_.in_transit;
+  if (plan_.visits > 0) memory.visits = plan_.visits;
+  parts.plan = memory;
   NEPHILA_TRY(crawl_, Crawl::Open(parts));
   for (const std::string& seed : plan_.seeds) {
     NEPHILA_RETURN_IF_ERROR(crawl_->AddSeed(seed));
@@ -100,6 +113,7 @@ void Twin::Close() {
 Result<std::optional<CrawlEnd>> Twin::Turns(uint64_t turns) {
   for (uint64_t i = 0; i < turns; ++i) {
     NEPHILA_TRY(const auto end, crawl_->Turn(clock_.Now()));
+    ExpectMemory();
     if (end) return end;
     const size_t events = web_.requests() + web_.ends();
     quiet_ = events == events_ ? quiet_ + 1 : 0;
@@ -109,9 +123,28 @@ Result<std::optional<CrawlEnd>> Twin::Turns(uint64_t turns) {
     if (quiet_ > kQuietTurns) step = kLongStep / 10;
     if (quiet_ > 10 * kQuietTurns) step = kLongStep;
     if (quiet_ > 100 * kQuietTurns) step = 100 * kLongStep;
+    step = std::min(step, longest_step_);
     clock_.Advance(step);
   }
   return std::optional<CrawlEnd>();
+}
+
+// What is on its way between threads and stages, by the plan: finished visits
+// are taken in up to twice their share, and those that are written down at once
+// have no links; on top of that one page may be read.
+void Twin::ExpectMemory() const {
+  const Crawl::Held held = crawl_->HeldBytes();
+  const MemoryPlan& memory = crawl_->memory_plan();
+  const uint64_t record = 3 * plan_.longest_url + 200;
+  const uint64_t bare_visit = sizeof(FinishedVisit) + 200 + 2 * record;
+  const uint64_t page = 4 * plan_.most_links * (plan_.longest_url + 64);
+  EXPECT_LE(held.in_transit, 2 * memory.in_transit +
+                                 crawl_->most_in_flight() * bare_visit + page);
+  const uint64_t step = 1000 * (sizeof(Visit) + 200 + 3 * record);
+  EXPECT_LE(held.visits, memory.visits + step);
+  // A step moves some URLs however long they are (StepUrls).
+  const uint64_t moved = std::max<uint64_t>(memory.steps, 16 * record);
+  EXPECT_LE(held.frontier, held.in_transit + 4 * moved);
 }
 
 void Twin::Crash(nephila::Crash crash, MemoryFileSystem& fs, uint64_t seed,

@@ -53,6 +53,14 @@ class Twin {
  public:
   explicit Twin(const TwinPlan& plan);
 
+  // The clock advances by no more than this in a turn, however quiet it is: for
+  // tests of how long something takes.
+  void SetLongestStep(std::chrono::milliseconds step) { longest_step_ = step; }
+
+  // Takes the place of a twin of an earlier test process: the clock reads
+  // `now`, and the web has answered `log`. The next call is Crash, with the
+  // file system that the earlier twin left. REQUIRES: called first.
+  void Continue(MonoTime now, const std::vector<FakeContact>& log);
   // Opens the job, or makes it, and gives it the seeds: they may not have been
   // durable.
   Status Open(FileSystem& fs);
@@ -96,6 +104,7 @@ class Twin {
   };
   struct Archived;
 
+  void ExpectMemory() const;
   MonoTime LogNow() const { return clock_.Now() + ahead_; }
   void ExpectArchive(FileSystem& fs);
   void ExpectRecord(Archived* archived, const std::string& url,
@@ -125,6 +134,7 @@ class Twin {
   size_t allowed_ = 0;
   // How long nothing has happened.
   uint64_t quiet_ = 0;
+  std::chrono::milliseconds longest_step_ = std::chrono::hours(1);
   size_t events_ = 0;
 };
 

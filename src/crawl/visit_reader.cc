@@ -40,82 +40,147 @@ uint32_t FlagsOf(const FoundLink& link, uint32_t parent_flags) {
   NEPHILA_CHECK(false);
 }
 
+// What a link takes besides its URL, here and in the stages.
+constexpr uint64_t kLinkBytes = 64;
+constexpr size_t kFirstLinksBytes = 1024;
+
 // Links as records, and the domains that they lead to.
 class LinkRecords final : public FoundLinkSink {
  public:
-  LinkRecords(const item::UrlRecord& page, url::PldKey domain,
+  struct Limits {
+    uint64_t page_bytes = 0;  // of all links
+    bool may_defer = false;
+  };
+  LinkRecords(uint32_t page_flags, url::PldKey domain, const Limits& limits,
               reputation::PairAggregator* pairs, FinishedVisit* finished)
-      : page_(page), domain_(domain), pairs_(pairs), finished_(finished) {}
+      : page_flags_(page_flags),
+        domain_(domain),
+        limits_(limits),
+        pairs_(pairs),
+        finished_(finished) {}
 
   void OnLink(const FoundLink& link) override {
+    const uint64_t bytes = link.url.href.size() + kLinkBytes;
+    if (over_limit_ > 0 || bytes > limits_.page_bytes - used_bytes_) {
+      ++over_limit_;
+      return;
+    }
+    used_bytes_ += bytes;
+    if (gave_up_) return;
     item::UrlRecord record = url::MakeUrlRecord(link.url);
-    record.flags = FlagsOf(link, page_.flags);
-    record.depth = page_.depth < UINT32_MAX ? page_.depth + 1 : page_.depth;
-    path_.clear();
-    item::AppendHop(page_.hop_path, static_cast<char>(link.hop), path_);
-    record.hop_path = path_;
-    record.parent = page_.url;
-    record.discovered = finished_->when;
-    record.entry = finished_->entry;
+    record.flags = FlagsOf(link, page_flags_);
+    const char hop = static_cast<char>(link.hop);
+    record.hop_path = std::string_view(&hop, 1);
     record.ordinal = link.ordinal;
     bytes_.clear();
     item::AppendUrlRecord(record, bytes_);
+    if (!MakeRoom(bytes_.size() + kLengthBytes)) return;
     ByteWriter(finished_->links).Sized(bytes_);
     if (pairs_ != nullptr) AddPair(link.url.keys.pld);
   }
 
+  // Behind the last link. False: the visit is to be read later.
+  bool Finish() {
+    if (pairs_ != nullptr) TakePairs();
+    if (gave_up_) {
+      finished_->links = {};
+      finished_->edges = {};
+    }
+    finished_->charge.Set(BytesOf(*finished_));
+    return !gave_up_;
+  }
+  uint64_t over_limit() const { return over_limit_; }
+
+ private:
+  static constexpr size_t kLengthBytes = 3;
+
+  bool MakeRoom(size_t bytes) {
+    std::string& links = finished_->links;
+    const size_t needed = links.size() + bytes;
+    if (needed <= links.capacity()) return true;
+    const size_t wanted =
+        std::max({needed, 2 * links.capacity(), kFirstLinksBytes});
+    // For a moment the links stand in both buffers.
+    if (!limits_.may_defer) {
+      finished_->charge.Grow(wanted);
+    } else if (!finished_->charge.TryGrow(wanted)) {
+      gave_up_ = true;
+      return false;
+    }
+    links.reserve(wanted);
+    finished_->charge.Set(BytesOf(*finished_));
+    return true;
+  }
   void TakePairs() {
-    if (pairs_ == nullptr) return;
     finished_->edges.insert(finished_->edges.end(), pairs_->pairs().begin(),
                             pairs_->pairs().end());
     pairs_->Clear();
   }
-
- private:
   void AddPair(url::PldKey to) {
     if (pairs_->Add(domain_, to)) return;
     TakePairs();
+    finished_->charge.Set(BytesOf(*finished_));
     pairs_->Add(domain_, to);
   }
 
-  const item::UrlRecord& page_;
+  const uint32_t page_flags_;
   const url::PldKey domain_;
+  const Limits limits_;
   reputation::PairAggregator* const pairs_;  // null: not wanted
   FinishedVisit* const finished_;
-  std::string path_;
+  uint64_t used_bytes_ = 0;
+  uint64_t over_limit_ = 0;
+  bool gave_up_ = false;  // the budget is used up
   std::string bytes_;
 };
+
+// As if it had not been read.
+void Defer(FinishedVisit* finished) {
+  finished->links = {};
+  finished->edges = {};
+  finished->found = {};
+  finished->unread = true;
+  finished->charge.Set(BytesOf(*finished));
+}
 
 }  // namespace
 
 VisitReader::VisitReader(const config::Settings& settings,
                          const url::PublicSuffixList& suffixes, uint64_t seed,
-                         bool budgets)
-    : seed_(seed),
+                         bool budgets, const Limits& limits)
+    : limits_(limits),
+      seed_(seed),
       budgets_(budgets),
-      processor_(settings, suffixes, seed, /*text=*/false),
+      processor_(settings, suffixes, seed, /*text=*/false, limits.page_bytes),
       pairs_(kPairs),
       robots_(settings),
       canonicalizer_(settings.url, suffixes, seed) {}
 
 PageFacts VisitReader::ReadPage(const item::FetchedPage& page,
                                 FinishedVisit* finished) {
-  const auto record = item::ReadUrlRecord(finished->record, parent_);
+  const auto record = item::ReadUrl(finished->record);
   NEPHILA_CHECK(record);
   const std::vector<uint64_t> before =
       processor_.url_account().Totals().dropped;
-  LinkRecords links(*record, url::KeysOf(*record, seed_).pld,
+  pairs_.Clear();
+  LinkRecords links(record->flags, url::KeysOf(*record, seed_).pld,
+                    {limits_.links_bytes, limits_.may_defer},
                     budgets_ ? &pairs_ : nullptr, finished);
   const bool as_sitemap = (record->flags & item::kIsSitemap) != 0;
   const PageFacts facts = processor_.Process(page, &links, as_sitemap);
-  links.TakePairs();
+  const bool fits = links.Finish();
+  if (limits_.may_defer && (!fits || facts.over_memory)) {
+    Defer(finished);
+    return facts;
+  }
   FoundCounts& found = finished->found;
   found.links = facts.links + facts.unwanted;
   found.unwanted = facts.unwanted;
   found.nofollow = facts.nofollow;
   found.repeated = facts.repeated;
   found.roots = facts.roots;
-  found.out = facts.out;
+  found.over_limit = links.over_limit();
+  found.out = facts.out - links.over_limit();
   const std::vector<uint64_t> after = processor_.url_account().Totals().dropped;
   for (size_t i = 0; i < found.not_crawled.size(); ++i) {
     found.not_crawled.at(i) = after[i] - before[i];
@@ -143,14 +208,15 @@ std::vector<std::string> VisitReader::ReadRules(const fetch::RobotsWalk& walk,
 
 void VisitReader::GiveSitemaps(std::span<const std::string> sitemaps,
                                FinishedVisit* finished) {
-  const auto root = item::ReadUrlRecord(finished->record, parent_);
+  const auto root = item::ReadUrl(finished->record);
   NEPHILA_CHECK(root);
   url::Url base;
-  if (!url::Parse(root->url, nullptr, &base)) return;
-  base.ReplacePath("/robots.txt");
-  item::UrlRecord robots = *root;
-  robots.url = base.href();
-  LinkRecords links(robots, url::KeysOf(*root, seed_).pld, nullptr, finished);
+  // Of the robots.txt of a site, or of where another one is redirected to.
+  if (!url::Parse(item::Asked(*root).url, nullptr, &base)) return;
+  if (root->target.empty()) base.ReplacePath("/robots.txt");
+  LinkRecords links(root->flags, url::KeysOf(*root, seed_).pld,
+                    {limits_.links_bytes, limits_.may_defer}, nullptr,
+                    finished);
   FoundCounts& found = finished->found;
   std::unordered_set<uint64_t> keys;
   for (size_t i = 0; i < sitemaps.size(); ++i) {
@@ -165,6 +231,9 @@ void VisitReader::GiveSitemaps(std::span<const std::string> sitemaps,
       links.OnLink({*url, Hop::kManifest, static_cast<uint32_t>(i), "sitemap"});
     }
   }
+  found.over_limit = links.over_limit();
+  found.out -= links.over_limit();
+  if (!links.Finish()) Defer(finished);
 }
 
 void VisitReader::ReadSitemaps(const item::FetchedPage& page,

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -31,14 +32,31 @@ namespace nephila::crawl {
 
 class VisitReader {
  public:
+  struct Limits {
+    // Of the content of a page that was coded, and of its links before they
+    // are resolved, each.
+    uint64_t page_bytes = std::numeric_limits<uint64_t>::max();
+    // Of the links of one page, resolved: each counts as its URL and 64 bytes.
+    uint64_t links_bytes = std::numeric_limits<uint64_t>::max();
+    // A page that needs more than that, or more than is left of the budget
+    // that its visit is charged to, is left `unread`. Else it is read as far
+    // as the limit, and the budget is overdrawn.
+    bool may_defer = false;
+  };
+
   // References are kept. `seed`: of the job's keys; `budgets`: links between
   // domains are wanted.
   VisitReader(const config::Settings& settings,
               const url::PublicSuffixList& suffixes, uint64_t seed,
-              bool budgets);
+              bool budgets, const Limits& limits);
+  VisitReader(const config::Settings& settings,
+              const url::PublicSuffixList& suffixes, uint64_t seed,
+              bool budgets)
+      : VisitReader(settings, suffixes, seed, budgets, Limits()) {}
 
-  // Fills in links, edges, found. REQUIRES: `record`, `entry` and
-  // `when` are set, and page.outcome is kResponse.
+  // Fills in links, edges, found, or `unread`. Links behind the limit of one
+  // page are dropped and counted. REQUIRES: `record`, `entry` and `when` are
+  // set, and page.outcome is kResponse.
   PageFacts ReadPage(const item::FetchedPage& page, FinishedVisit* finished);
 
   // A hop of a robots.txt, for RobotsWalk; views live until the next call.
@@ -49,7 +67,8 @@ class VisitReader {
   // hop that was read; and gives back the sitemaps that it names.
   std::vector<std::string> ReadRules(const fetch::RobotsWalk& walk,
                                      FinishedVisit* finished);
-  // Fills in links and found. REQUIRES: `record`, `entry` and `when` are set.
+  // Fills in links and found, or `unread`. REQUIRES: `record`, `entry` and
+  // `when` are set.
   void GiveSitemaps(std::span<const std::string> sitemaps,
                     FinishedVisit* finished);
   // All that of a page from the archive, whose rules the entry has: the last
@@ -57,13 +76,13 @@ class VisitReader {
   void ReadSitemaps(const item::FetchedPage& page, FinishedVisit* finished);
 
  private:
+  const Limits limits_;
   const uint64_t seed_;
   const bool budgets_;
   PageProcessor processor_;
   reputation::PairAggregator pairs_;
   RobotsReader robots_;
   url::Canonicalizer canonicalizer_;  // of sitemaps' URLs
-  std::string parent_;
 };
 
 }  // namespace nephila::crawl

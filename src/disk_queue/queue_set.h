@@ -57,7 +57,9 @@ struct QueueSetOptions {
   // set is made. A segment holds several blocks, and no record is larger.
   uint64_t segment_bytes = uint64_t{256} << 10;
   uint64_t segments_per_file = 512;
-  uint32_t max_open_files = 64;
+  // A file has 128 MiB and is opened in microseconds; descriptors are scarcer
+  // (crawl/descriptor_plan.h).
+  uint32_t max_open_files = 16;
   // Commits count only as manifests name them: nothing is freed or used again
   // but by ManifestIsDurable.
   bool named_by_manifests = false;

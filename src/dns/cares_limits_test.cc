@@ -2,6 +2,7 @@
 // wait, servers that are not there. Short times on a real clock.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <string>
 #include <thread>
@@ -67,6 +68,28 @@ TEST_F(CaresLimitsTest, ASlowAnswerInTimeIsTaken) {
   const Answer answer = Resolve("slow.example");
   EXPECT_EQ(answer.outcome, Outcome::kFound);
   EXPECT_GE(answer.took, milliseconds(40));
+}
+
+TEST_F(CaresLimitsTest, NamesThatAreNotAnsweredDoNotKeepOthersWaiting) {
+  settings_.timeout = hours(1);
+  settings_.max_in_flight = 20;
+  std::vector<Question> again;
+  size_t most_again = 0;
+  Serve([&](const Question& question) {
+    if (question.name.starts_with("good")) {
+      servers_[0]->Send(question, Found(question));
+    } else if (!question.edns) {
+      again.push_back(question);
+    }
+    most_again = std::max(most_again, again.size());
+  });
+  Start();
+  // Three times as many as may be in flight, each of a domain of its own.
+  for (int i = 0; i < 60; ++i) Ask("silent" + std::to_string(i) + ".example");
+  EXPECT_EQ(Resolve("good.example").outcome, Outcome::kFound);
+  // Their second tries wait for as long as the settings say, half of all.
+  EXPECT_EQ(most_again, 10U);
+  EXPECT_EQ(answers_.size(), 1U);
 }
 
 TEST_F(CaresLimitsTest, AnAnswerThatCameInTimeIsTakenByALateLoop) {

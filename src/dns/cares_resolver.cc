@@ -16,6 +16,8 @@ constexpr size_t kSendsPerRound = 128;
 constexpr size_t kMaxServers = 64;
 // A domain has at most this part of the questions in flight.
 constexpr size_t kDomainPart = 10;
+// A name that is asked for again may have an answer that takes its time.
+constexpr std::chrono::milliseconds kFirstTry = std::chrono::seconds(1);
 
 // Every outcome but kFound, in their order.
 constexpr std::array<std::string_view, kOutcomes - 1> kDropReasons = {
@@ -105,11 +107,16 @@ Result<std::unique_ptr<CaresResolver>> CaresResolver::Make(
   UpstreamLimits upstream_limits;
   upstream_limits.timeout =
       std::chrono::ceil<std::chrono::milliseconds>(settings.timeout);
+  upstream_limits.first_timeout =
+      settings.tries > 1 ? std::min(upstream_limits.timeout, kFirstTry)
+                         : upstream_limits.timeout;
   upstream_limits.max_in_flight = static_cast<size_t>(settings.max_in_flight);
   upstream_limits.rate = static_cast<uint64_t>(settings.rate);
   upstream_limits.rest = settings.rest;
   resolver->domain_share_ = std::max<size_t>(
       servers.size() * upstream_limits.max_in_flight / kDomainPart, 1);
+  resolver->most_again_ =
+      std::max<size_t>(servers.size() * upstream_limits.max_in_flight / 2, 1);
   for (const net::Endpoint& server : servers) {
     NEPHILA_TRY(auto upstream,
                 Upstream::Make(loop, server, upstream_limits, resolver.get()));
@@ -215,6 +222,7 @@ void CaresResolver::CancelAll() {
   to_send_.clear();
   to_resend_.clear();
   domains_.clear();
+  again_ = 0;
   replies_.clear();
   waiting_ = 0;
   for (const auto& [name, lookup] : lookups_) {
@@ -259,7 +267,8 @@ void CaresResolver::Work() {
 }
 
 std::deque<CaresResolver::Question*>& CaresResolver::NextQueue() {
-  const bool resend = !to_resend_.empty() && (resend_next_ || to_send_.empty());
+  const bool resend = !to_resend_.empty() && again_ < most_again_ &&
+                      (resend_next_ || to_send_.empty());
   return resend ? to_resend_ : to_send_;
 }
 
@@ -300,7 +309,11 @@ void CaresResolver::Send(Question* question, Upstream* upstream, MonoTime now) {
   // nothing at all (RFC 6891 s6.2.2).
   question->edns =
       upstream->EdnsAt(now) && question->tries == 0 && !question->plain;
-  if (question->tries++ > 0) counters_.retries.Add();
+  question->is_again = question->tries++ > 0;
+  if (question->is_again) {
+    counters_.retries.Add();
+    ++again_;
+  }
   question->upstream = upstream;
   question->domain =
       &*domains_.try_emplace(std::string(DomainOf(*question))).first;
@@ -330,6 +343,7 @@ bool CaresResolver::WaitsForItsDomain(Question* question) {
 }
 
 void CaresResolver::LeaveDomain(Question* question) {
+  if (std::exchange(question->is_again, false)) --again_;
   Domain* domain = std::exchange(question->domain, nullptr);
   --domain->second.in_flight;
   ReleaseOne(&domain->second);
@@ -386,8 +400,9 @@ void CaresResolver::HandleReplies() {
 
 void CaresResolver::Handle(const Reply& reply, MonoTime now) {
   Question& question = *reply.question;
-  question.upstream->Replied(
-      reply.status, domains_.hash_function()(question.domain->first), now);
+  question.upstream->Replied(reply.status, question.edns,
+                             domains_.hash_function()(question.domain->first),
+                             now);
   LeaveDomain(&question);
   switch (reply.status) {
     case ReplyStatus::kTimedOut:

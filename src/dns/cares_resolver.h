@@ -5,8 +5,11 @@
 // to the name server that has least to do; a question that gets no good answer
 // is asked again, elsewhere if possible, `dns.tries` times in all; once if the
 // other family of the name is known. A registrable domain has at most a tenth
-// of all questions in flight, so that a dead one leaves room for the rest. The
-// search list and the hosts file of the machine are not used.
+// of all questions in flight, so that a dead one leaves room for the rest. For
+// the same reason a first try has a second at most, and questions that are
+// asked again have half of all that may be in flight: names whose servers say
+// nothing do not keep others waiting. The search list and the hosts file of the
+// machine are not used.
 //   In: hosts, hostile   Out: answers; every one passed the guard
 //   Drops: what could not be resolved, by outcome (account())
 //   Threads: that of the loop, whose clock is a real one (CaresChannel).
@@ -90,7 +93,8 @@ class CaresResolver final : public Resolver, private ReplySink {
     Upstream* upstream = nullptr;  // who was asked last
     Domain* domain = nullptr;      // while it is in flight
     bool edns = false;
-    bool plain = false;  // EDNS was not understood: not again
+    bool is_again = false;  // in flight, and not for the first time
+    bool plain = false;     // EDNS was not understood: not again
     Outcome outcome = Outcome::kCancelled;
     ParsedAnswer parsed;
   };
@@ -142,7 +146,7 @@ class CaresResolver final : public Resolver, private ReplySink {
   void Work();
   void SendSome(MonoTime now);
   // Those asked again and those asked for the first time in turn, so that
-  // names that fail do not keep others waiting.
+  // names that fail do not keep others waiting. Empty if none may be sent.
   std::deque<Question*>& NextQueue();
   void Send(Question* question, Upstream* upstream, MonoTime now);
   // The registrable domain of the name; the name if it is a public suffix.
@@ -189,6 +193,8 @@ class CaresResolver final : public Resolver, private ReplySink {
   const url::PublicSuffixList suffixes_ = url::PublicSuffixList::BuiltIn();
   Domains domains_;  // those with questions in flight
   size_t domain_share_ = 1;
+  size_t most_again_ = 1;  // in flight, of questions that are asked again
+  size_t again_ = 0;
   std::vector<Reply> replies_;
   std::deque<Ready> ready_;
   size_t waiting_ = 0;

@@ -48,8 +48,9 @@ Upstream::Health Upstream::HealthAt(MonoTime now) const {
 }
 
 Result<CaresChannel*> Upstream::OpenChannel(bool edns) {
+  const auto timeout = edns ? limits_.first_timeout : limits_.timeout;
   NEPHILA_TRY(auto channel,
-              CaresChannel::Make(loop_, server_, limits_.timeout, edns, sink_));
+              CaresChannel::Make(loop_, server_, timeout, edns, sink_));
   auto& channels = channels_[edns ? 1 : 0];
   channels.push_back(std::move(channel));
   return channels.back().get();
@@ -78,12 +79,17 @@ Status Upstream::Send(std::string_view message, bool edns, void* question,
   return {};
 }
 
-void Upstream::Replied(ReplyStatus status, uint64_t domain, MonoTime now) {
+void Upstream::Replied(ReplyStatus status, bool edns, uint64_t domain,
+                       MonoTime now) {
   NEPHILA_CHECK(in_flight_ > 0);
   --in_flight_;
   if (status == ReplyStatus::kNotSent) return;
   if (status == ReplyStatus::kAnswered) {
     silent_.clear();
+    return;
+  }
+  if (status == ReplyStatus::kTimedOut && edns &&
+      limits_.first_timeout < limits_.timeout) {
     return;
   }
   AddDifferent(domain, kSilencesToRest, &silent_);

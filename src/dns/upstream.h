@@ -27,6 +27,8 @@ namespace nephila::dns {
 
 struct UpstreamLimits {
   std::chrono::milliseconds timeout{5000};
+  // Of questions with EDNS, which are first tries.
+  std::chrono::milliseconds first_timeout{5000};
   size_t max_in_flight = 2000;
   uint64_t rate = 1000;  // questions a second
   std::chrono::nanoseconds rest{std::chrono::seconds(10)};
@@ -73,8 +75,9 @@ class Upstream {
   // An error if there is no memory for it.
   Status Send(std::string_view message, bool edns, void* question,
               MonoTime now);
-  // For each reply, once. `domain`: the hash of that of the question.
-  void Replied(ReplyStatus status, uint64_t domain, MonoTime now);
+  // For each reply, once. `edns`: as it was sent. `domain`: the hash of that of
+  // the question. That a first try had less time than others is no silence.
+  void Replied(ReplyStatus status, bool edns, uint64_t domain, MonoTime now);
   // Lets go of channels that have run dry. Not inside c-ares.
   void Tidy();
   // Nothing that is in flight gets a reply. Not inside c-ares.

@@ -6,6 +6,7 @@
 
 #include "base/ascii.h"
 #include "base/check.h"
+#include "base/table_hash.h"
 #include "fetch/request_text.h"
 
 namespace nephila::fetch {
@@ -19,6 +20,14 @@ constexpr std::chrono::milliseconds kStarvedWait(2);
 
 // Finished bodies have most of the pool: so long nothing new begins.
 constexpr std::chrono::milliseconds kFullPoolWait(5);
+
+// Who has no slot for its connection looks again after this, and who found no
+// descriptor though it had a slot after the longer one: somebody else has too
+// many open.
+constexpr std::chrono::milliseconds kSlotWait(1);
+constexpr std::chrono::milliseconds kNoSocketWait(50);
+// Idle connections that are closed when there was no descriptor.
+constexpr size_t kClosedInShortage = 8;
 
 // What waits for the rate looks again after this at the latest: the limit may
 // have been changed by another thread, and a debt paid at the old rate can be
@@ -52,12 +61,16 @@ Result<std::unique_ptr<CurlFetcher>> CurlFetcher::Make(const Parts& parts) {
 
 CurlFetcher::CurlFetcher(const Parts& parts)
     : parts_(parts),
-      shared_{parts.options, parts.guard,  parts.loop,
-              multis_,       parts.bodies, *this},
+      shared_{parts.options, parts.guard, parts.loop,     multis_,
+              parts.bodies,  *this,       DrawTableSeed()},
       multis_(parts.loop, parts.options.multi_transfers,
-              parts.options.idle_timeout, this) {}
+              parts.options.idle_timeout, parts.connections, this),
+      alive_(std::make_shared<CurlFetcher*>(this)) {
+  if (parts.connections != nullptr) parts.connections->Join(this);
+}
 
 CurlFetcher::~CurlFetcher() {
+  if (parts_.connections != nullptr) parts_.connections->Leave(this);
   for (const auto& [id, transfer] : in_flight_) {
     parts_.loop.Cancel(transfer->timer);
     transfer->set_stop(Stop::kCancelled);
@@ -109,7 +122,7 @@ void CurlFetcher::Start(FetchRequest request, FetchHandler* handler) {
     return;
   }
   // Those that wait came first.
-  if (!waiting_.empty() || !MayBegin()) {
+  if (!waiting_.empty() || !MayBegin(*transfer)) {
     waiting_.push_back(id);
     BeginWaiting();
     return;
@@ -121,9 +134,44 @@ MonoTime CurlFetcher::SoonAt(MonoTime time) const {
   return std::min(time, parts_.loop.clock().Now() + kLongestRateWait);
 }
 
-bool CurlFetcher::MayBegin() {
-  return parts_.bodies.MayStart() &&
-         (parts_.rate == nullptr || parts_.rate->TakePage());
+bool CurlFetcher::MayBegin(const Transfer& transfer) {
+  lacks_slot_ = false;
+  if (!parts_.bodies.MayStart()) return false;
+  lacks_slot_ = parts_.loop.clock().Now() < no_sockets_until_ ||
+                !multis_.TakeSlot(transfer.server());
+  if (lacks_slot_) return false;
+  if (parts_.rate == nullptr || parts_.rate->TakePage()) return true;
+  multis_.Settle();
+  return false;
+}
+
+MonoTime CurlFetcher::WhenToBegin() {
+  const MonoTime now = parts_.loop.clock().Now();
+  if (lacks_slot_) {
+    // It has no idle connection to close, or will have some shortly.
+    if (parts_.connections != nullptr && multis_.idle_connections() == 0) {
+      parts_.connections->Squeeze(this, waiting_.size());
+    }
+    return std::max(no_sockets_until_, now + kSlotWait);
+  }
+  return parts_.rate != nullptr && parts_.bodies.MayStart()
+             ? SoonAt(parts_.rate->WhenPageAllowed())
+             : now + kFullPoolWait;
+}
+
+void CurlFetcher::NoteShortage() {
+  no_sockets_until_ = parts_.loop.clock().Now() + kNoSocketWait;
+  multis_.CloseIdle(kClosedInShortage);
+  if (parts_.connections != nullptr) {
+    parts_.connections->Squeeze(this, kClosedInShortage);
+  }
+}
+
+void CurlFetcher::CloseIdleSoon(size_t count) {
+  parts_.loop.Post([alive = std::weak_ptr(alive_), count] {
+    const auto self = alive.lock();
+    if (self != nullptr) (*self)->multis_.CloseIdle(count);
+  });
 }
 
 void CurlFetcher::BeginWaiting() {
@@ -133,15 +181,12 @@ void CurlFetcher::BeginWaiting() {
     // Cancelled, and perhaps asked for again: then it stands further behind.
     const bool gone = found == in_flight_.end() || found->second->running() ||
                       found->second->stop() != Stop::kNone;
-    if (!gone && !MayBegin()) break;
+    if (!gone && !MayBegin(*found->second)) break;
     waiting_.pop_front();
     if (!gone) Begin(found->second);
   }
   if (waiting_.empty()) return;
-  const MonoTime due = parts_.rate != nullptr && parts_.bodies.MayStart()
-                           ? SoonAt(parts_.rate->WhenPageAllowed())
-                           : parts_.loop.clock().Now() + kFullPoolWait;
-  page_timer_ = parts_.loop.At(due, [this] {
+  page_timer_ = parts_.loop.At(WhenToBegin(), [this] {
     page_timer_ = net::TimerId::kNone;
     BeginWaiting();
   });
@@ -153,6 +198,7 @@ void CurlFetcher::Begin(Transfer* transfer) {
     cookie = parts_.cookies->HeaderFor(CookieScopeOf(transfer->request()));
   }
   if (!transfer->Begin(cookie)) {
+    multis_.Settle();
     StopSoon(transfer, Stop::kBadRequest);
     return;
   }
@@ -240,6 +286,7 @@ void CurlFetcher::Finish(Transfer* transfer, CURLcode code) {
     TakeCookies(transfer->request(), transfer->result());
   }
   counts_.stops[static_cast<size_t>(transfer->stop())].Add();
+  const bool no_sockets = transfer->stop() == Stop::kNoSockets;
   std::unique_ptr<FetchResult> result = transfer->End(code);
   result->body.Finished();
   in_flight_.erase(result->id);
@@ -256,6 +303,7 @@ void CurlFetcher::Finish(Transfer* transfer, CURLcode code) {
   if (result->reused) counts_.reused.Add();
   counts_.bytes_in.Add(result->bytes_in);
   counts_.bytes_out.Add(result->bytes_out);
+  if (no_sockets) NoteShortage();
   handler->OnFetched(std::move(result));
 }
 

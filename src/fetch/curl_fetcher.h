@@ -23,6 +23,7 @@
 #include "base/metrics.h"
 #include "base/result.h"
 #include "fetch/body_pool.h"
+#include "fetch/connection_budget.h"
 #include "fetch/cookie_jar.h"
 #include "fetch/fetch_options.h"
 #include "fetch/fetcher.h"
@@ -47,6 +48,7 @@ struct FetchCounts {
 };
 
 class CurlFetcher final : public Fetcher,
+                          private ConnectionBudget::Member,
                           private MultiPool::Owner,
                           private Transfer::Owner {
  public:
@@ -58,6 +60,8 @@ class CurlFetcher final : public Fetcher,
     BodyShare& bodies;
     RateLimit* rate = nullptr;     // none: as fast as it goes
     CookieJar* cookies = nullptr;  // none: none are sent or taken
+    // Shared with other fetchers; null: connections have no limit.
+    ConnectionBudget* connections = nullptr;
   };
 
   static Result<std::unique_ptr<CurlFetcher>> Make(const Parts& parts);
@@ -72,6 +76,8 @@ class CurlFetcher final : public Fetcher,
   const FetchCounts& counts() const { return counts_; }
   // Connections that are kept, in use or not.
   size_t kept_connections() const { return multis_.open_connections(); }
+  // Of them, those that no transfer uses.
+  size_t idle_connections() const { return multis_.idle_connections(); }
   size_t multis() const { return multis_.multis(); }
 
  private:
@@ -84,13 +90,18 @@ class CurlFetcher final : public Fetcher,
   void OnBytes(uint64_t bytes) override;
   void OnStarved(Transfer* transfer) override;
   void OnContact(Transfer* transfer) override;
+  void CloseIdleSoon(size_t count) override;
 
   Transfer* TakeTransfer();
   std::unique_ptr<FetchResult> TakeResult();
   void Begin(Transfer* transfer);
   // As many of those that wait as the rate and the pool allow.
   void BeginWaiting();
-  bool MayBegin();
+  bool MayBegin(const Transfer& transfer);
+  // There was no descriptor for a socket: idle connections are closed, and for
+  // a while no transfer begins.
+  void NoteShortage();
+  MonoTime WhenToBegin();
   // Handlers, outside libcurl.
   void TellContacts();
   void ReadWaiting();
@@ -127,6 +138,10 @@ class CurlFetcher final : public Fetcher,
   net::TimerId read_timer_ = net::TimerId::kNone;
   std::vector<std::unique_ptr<FetchResult>> spare_;
   FetchCounts counts_;
+  bool lacks_slot_ = false;  // why the first of `waiting_` waits
+  MonoTime no_sockets_until_{};
+  // For what is posted to the loop: whether this still exists.
+  const std::shared_ptr<CurlFetcher*> alive_;
 };
 
 }  // namespace nephila::fetch

@@ -65,7 +65,7 @@ class Engine : public FetchHandler {
     pool = *std::move(made_pool);
     share = std::make_unique<BodyShare>(*pool);
     auto made = CurlFetcher::Make(
-        {*loop, options, guard, *share, rate.get(), cookies.get()});
+        {*loop, options, guard, *share, rate.get(), cookies.get(), budget});
     ASSERT_TRUE(made.has_value()) << made.error().message;
     fetcher = *std::move(made);
   }
@@ -133,6 +133,7 @@ class Engine : public FetchHandler {
   // Set before Make.
   std::unique_ptr<RateLimit> rate;
   std::unique_ptr<CookieJar> cookies;
+  ConnectionBudget* budget = nullptr;  // outlives this
   std::unique_ptr<net::EventLoop> loop;
   std::unique_ptr<CurlFetcher> fetcher;
   std::map<uint64_t, std::unique_ptr<FetchResult>> results;

@@ -15,6 +15,11 @@ namespace {
 // next to be used).
 constexpr long kMostConnections = std::numeric_limits<int>::max();
 
+// Connections that are closed at once when there is no slot, or a part of the
+// budget if that is more: so that not each transfer has to close one.
+constexpr size_t kClosedAtOnce = 8;
+constexpr size_t kClosedPart = 16;
+
 uint32_t EpollEvents(int what) {
   return (what & CURL_POLL_IN ? uint32_t{EPOLLIN} : 0) |
          (what & CURL_POLL_OUT ? uint32_t{EPOLLOUT} : 0);
@@ -35,13 +40,17 @@ struct MultiPool::Multi {
   size_t index = 0;
   CURLM* handle = nullptr;
   size_t transfers = 0;
+  size_t starting = 0;     // of them; libcurl has not begun them
   size_t kept = 0;         // connections
+  size_t users = 0;        // transfers that use one of those
   CURL* pruner = nullptr;  // while one runs
   net::TimerId timer = net::TimerId::kNone;
   MonoTime armed = MonoTime::max();  // when the timer runs
   MonoTime due = MonoTime::max();    // when libcurl wants to
   net::TimerId idle_timer = net::TimerId::kNone;
   MonoTime idle_since{};
+
+  size_t idle() const { return kept - std::min(kept, users); }
 };
 
 class MultiPool::Socket final : public net::FdHandler {
@@ -62,10 +71,12 @@ class MultiPool::Socket final : public net::FdHandler {
 };
 
 MultiPool::MultiPool(net::EventLoop& loop, size_t transfers_each,
-                     std::chrono::nanoseconds idle_timeout, Owner* owner)
+                     std::chrono::nanoseconds idle_timeout,
+                     ConnectionBudget* budget, Owner* owner)
     : loop_(loop),
       transfers_each_(transfers_each),
       idle_timeout_(idle_timeout),
+      budget_(budget),
       owner_(owner) {
   NEPHILA_CHECK(transfers_each > 0);
 }
@@ -78,6 +89,7 @@ MultiPool::~MultiPool() {
     loop_.Cancel(multi->timer);
     loop_.Cancel(multi->idle_timer);
   }
+  if (budget_ != nullptr) budget_->Give(slots_);
 }
 
 CURLM* MultiPool::MakeHandle(Multi* multi) {
@@ -125,15 +137,109 @@ bool MultiPool::Add(size_t multi, CURL* easy) {
     return false;
   }
   ++multis_[multi]->transfers;
+  ++multis_[multi]->starting;
   return true;
+}
+
+void MultiPool::NoteStarted(size_t multi) { --multis_[multi]->starting; }
+
+int MultiPool::max_descriptor() const {
+  return budget_ == nullptr ? std::numeric_limits<int>::max()
+                            : budget_->max_descriptor();
+}
+
+void MultiPool::Hold(uint64_t server, size_t multi) {
+  ++multis_[multi]->users;
+  const auto kept = kept_.find(server);
+  if (kept != kept_.end()) ++kept->second.users;
+}
+
+void MultiPool::Unhold(uint64_t server, size_t multi) {
+  --multis_[multi]->users;
+  const auto kept = kept_.find(server);
+  // All of its connections may have been closed, and others made since.
+  if (kept != kept_.end() && kept->second.users > 0) --kept->second.users;
+}
+
+size_t MultiPool::idle_connections() const {
+  size_t idle = 0;
+  for (const auto& multi : multis_) idle += multi->idle();
+  return idle;
+}
+
+bool MultiPool::HasIdle(uint64_t server) const {
+  const auto kept = kept_.find(server);
+  return kept != kept_.end() && kept->second.sockets > kept->second.users;
+}
+
+bool MultiPool::TakeSlot(uint64_t server) {
+  // The slot of the idle connection becomes that of the transfer.
+  if (budget_ == nullptr || HasIdle(server)) return true;
+  if (!budget_->TryTake()) {
+    CloseIdle(std::max(kClosedAtOnce, budget_->limit() / kClosedPart));
+    if (!budget_->TryTake()) return false;
+  }
+  ++slots_;
+  return true;
+}
+
+void MultiPool::Settle() {
+  if (budget_ == nullptr) return;
+  size_t needed = 0;
+  for (const auto& multi : multis_) needed += multi->transfers + multi->idle();
+  if (needed < slots_) {
+    budget_->Give(slots_ - needed);
+  } else {
+    budget_->Take(needed - slots_);
+  }
+  slots_ = needed;
+}
+
+size_t MultiPool::CloseIdle(size_t count) {
+  size_t closed = 0;
+  while (closed < count) {
+    Multi* fullest = nullptr;
+    for (const auto& multi : multis_) {
+      if (multi->starting > 0 || multi->pruner != nullptr) continue;
+      if (fullest == nullptr || multi->idle() > fullest->idle()) {
+        fullest = multi.get();
+      }
+    }
+    if (fullest == nullptr || fullest->idle() == 0) break;
+    if (!CloseOldest(fullest)) break;
+    ++closed;
+  }
+  Settle();
+  return closed;
+}
+
+// libcurl closes the oldest idle connection of a multi when a new one would be
+// more than the multi may have. Nothing else asks for a connection meanwhile,
+// as none of its transfers is about to start: that one would wait for ever if
+// no connection is idle.
+bool MultiPool::CloseOldest(Multi* multi) {
+  CURL* const pruner = MakePruner();
+  if (pruner == nullptr) return false;
+  const size_t before = multi->kept;
+  curl_multi_setopt(multi->handle, CURLMOPT_MAX_TOTAL_CONNECTIONS, 1L);
+  if (curl_multi_add_handle(multi->handle, pruner) == CURLM_OK) {
+    int running = 0;
+    curl_multi_socket_action(multi->handle, CURL_SOCKET_TIMEOUT, 0, &running);
+    curl_multi_remove_handle(multi->handle, pruner);
+  }
+  curl_multi_setopt(multi->handle, CURLMOPT_MAX_TOTAL_CONNECTIONS, 0L);
+  curl_easy_cleanup(pruner);
+  // Other transfers may have ended in that call: the loop looks.
+  multi->due = loop_.clock().Now();
+  Arm(multi, multi->due);
+  return multi->kept < before;
 }
 
 void MultiPool::Remove(size_t multi, CURL* easy) {
   const CURLMcode code = curl_multi_remove_handle(multis_[multi]->handle, easy);
   NEPHILA_CHECK(code == CURLM_OK);
   Multi* const left = multis_[multi].get();
-  if (--left->transfers > 0) return;
-  left->idle_since = loop_.clock().Now();
+  if (--left->transfers == 0) left->idle_since = loop_.clock().Now();
 }
 
 void MultiPool::ArmIdle(Multi* multi, MonoTime due) {
@@ -160,27 +266,34 @@ void MultiPool::OnIdle(Multi* multi) {
   curl_multi_cleanup(multi->handle);
   multi->handle = fresh;
   multi->due = MonoTime::max();
+  Settle();
 }
 
-// A request that gets no socket, so that nobody hears of it. Before libcurl
-// asks for one it closes what is too old.
-void MultiPool::Prune(Multi* multi) {
+CURL* MultiPool::MakePruner() {
   CURL* const easy = curl_easy_init();
-  if (easy == nullptr) return;
+  if (easy == nullptr) return nullptr;
   curl_easy_setopt(easy, CURLOPT_URL, "http://127.0.0.1/");
   curl_easy_setopt(easy, CURLOPT_PROXY, "");
   curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, 1L);
-  // libcurl counts whole seconds, and closes what is older.
-  curl_easy_setopt(
-      easy, CURLOPT_MAXAGE_CONN,
-      static_cast<long>(
-          std::chrono::floor<std::chrono::seconds>(idle_timeout_).count()));
   const curl_opensocket_callback refuse = [](void*, curlsocktype,
                                              curl_sockaddr*) -> curl_socket_t {
     return CURL_SOCKET_BAD;
   };
   curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, refuse);
+  return easy;
+}
+
+// A request that gets no socket, so that nobody hears of it. Before libcurl
+// asks for one it closes what is too old.
+void MultiPool::Prune(Multi* multi) {
+  CURL* const easy = MakePruner();
+  if (easy == nullptr) return;
+  // libcurl counts whole seconds, and closes what is older.
+  curl_easy_setopt(
+      easy, CURLOPT_MAXAGE_CONN,
+      static_cast<long>(
+          std::chrono::floor<std::chrono::seconds>(idle_timeout_).count()));
   multi->pruner = easy;
   if (curl_multi_add_handle(multi->handle, easy) == CURLM_OK) return;
   multi->pruner = nullptr;
@@ -309,6 +422,7 @@ void MultiPool::Act(Multi* multi, CURL* easy, curl_socket_t fd, int events) {
     const CURLcode code = message->data.result;
     if (ended == multi->pruner) {
       EndPrune(multi);
+      Settle();
     } else {
       owner_->OnTransferEnded(ended, code);
     }

@@ -13,6 +13,10 @@
 // comes to their multi, and only then. A multi without transfers is emptied
 // after the idle timeout; in one that has some, but no new ones, a request that
 // is refused its socket makes libcurl look.
+//
+// With a ConnectionBudget each transfer and each idle connection holds a slot
+// of it. CloseIdle makes room: it closes the connections that have been idle
+// for longest, and never one that a transfer was begun to reuse.
 #pragma once
 
 #include <chrono>
@@ -24,6 +28,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "fetch/connection_budget.h"
 #include "fetch/curl.h"
 #include "net/event_loop.h"
 
@@ -41,9 +46,11 @@ class MultiPool {
     virtual void OnTransferEnded(CURL* easy, CURLcode code) = 0;
   };
 
-  // The loop and the owner outlive it.
+  // The loop, the budget and the owner outlive it. Without a budget there is
+  // no limit.
   MultiPool(net::EventLoop& loop, size_t transfers_each,
-            std::chrono::nanoseconds idle_timeout, Owner* owner);
+            std::chrono::nanoseconds idle_timeout, ConnectionBudget* budget,
+            Owner* owner);
   ~MultiPool();
   MultiPool(const MultiPool&) = delete;
   MultiPool& operator=(const MultiPool&) = delete;
@@ -54,8 +61,31 @@ class MultiPool {
   bool Add(size_t multi, CURL* easy);
   void Remove(size_t multi, CURL* easy);
 
+  // Takes a slot of the budget for a transfer to `server`, which is then added,
+  // or given up with Settle. Closes idle connections of this pool if it has to.
+  // False if there is no slot now.
+  bool TakeSlot(uint64_t server);
+  // Whether there are slots to keep another connection.
+  bool MayKeep() const { return budget_ == nullptr || !budget_->is_tight(); }
+  int max_descriptor() const;
+  // Gives slots back that nothing uses any more.
+  void Settle();
+  // Closes up to `count` connections, those that were idle for longest first;
+  // returns how many. None of a multi in which a transfer has been added and
+  // not been started by libcurl yet. Not from inside libcurl.
+  size_t CloseIdle(size_t count);
+  size_t idle_connections() const;
+  // A transfer that was added now uses a connection that is kept, or does so no
+  // more.
+  void Hold(uint64_t server, size_t multi);
+  void Unhold(uint64_t server, size_t multi);
+  // A transfer that was added has asked for its socket, or needs none.
+  void NoteStarted(size_t multi);
+
   // Connections to `server` that may serve another request.
   bool HasOpen(uint64_t server) const { return kept_.contains(server); }
+  // Of them, one that no transfer uses.
+  bool HasIdle(uint64_t server) const;
   size_t open_connections() const { return kept_sockets_; }
   // Those that are not made yet, and would be kept: they count for bounds.
   void Claim() { ++claims_; }
@@ -75,6 +105,7 @@ class MultiPool {
   struct Kept {
     size_t multi = 0;  // of the last one
     size_t sockets = 0;
+    size_t users = 0;  // transfers that use them
   };
   // The connection that a descriptor is.
   struct Connection {
@@ -90,8 +121,13 @@ class MultiPool {
   size_t MakeMulti();
   void ArmIdle(Multi* multi, MonoTime due);
   void OnIdle(Multi* multi);
+  // A request that gets no socket.
+  static CURL* MakePruner();
   void Prune(Multi* multi);
   static void EndPrune(Multi* multi);
+  // Closes the connection of this multi that was idle for longest; false if
+  // there is none.
+  bool CloseOldest(Multi* multi);
   void Release(size_t fd);
   void Watch(Multi* multi, CURL* easy, curl_socket_t fd, int what,
              Socket* socket);
@@ -102,6 +138,7 @@ class MultiPool {
   net::EventLoop& loop_;
   const size_t transfers_each_;
   const std::chrono::nanoseconds idle_timeout_;
+  ConnectionBudget* const budget_;
   Owner* const owner_;
   std::vector<std::unique_ptr<Multi>> multis_;
   size_t roomy_ = 0;  // where to look first
@@ -112,6 +149,7 @@ class MultiPool {
   std::vector<Connection> connections_;
   size_t kept_sockets_ = 0;
   size_t claims_ = 0;
+  size_t slots_ = 0;  // of the budget, taken
 };
 
 }  // namespace nephila::fetch

@@ -46,7 +46,8 @@ bool IsRefusal(FetchOutcome outcome) {
 RobotsWalk::RobotsWalk(const config::FetchSettings& fetch,
                        const config::UrlSettings& urls)
     : max_redirects_(static_cast<size_t>(fetch.robots_redirects)),
-      max_url_bytes_(static_cast<size_t>(urls.max_length_bytes)) {}
+      max_url_bytes_(std::min<size_t>(urls.max_length_bytes, kMostTargetBytes)),
+      ports_(urls) {}
 
 void RobotsWalk::Start(const url::Url& page) {
   NEPHILA_CHECK(page.is_http());
@@ -57,16 +58,17 @@ void RobotsWalk::Start(const url::Url& page) {
   next_.ReplacePath("/robots.txt");
   asked_.clear();
   asked_.emplace_back(next_.href());
+  is_target_ = false;
   status_ = 0;
 }
 
-void RobotsWalk::Resume(const url::Url& page,
-                        std::span<const std::string> redirects) {
-  Start(page);
-  for (const std::string& redirect : redirects) {
-    NEPHILA_CHECK(url::Parse(redirect, nullptr, &next_) && next_.is_http());
-    asked_.push_back(redirect);
-  }
+void RobotsWalk::StartAt(const url::Url& target) {
+  NEPHILA_CHECK(target.is_http());
+  next_ = target;
+  asked_.clear();
+  asked_.emplace_back(next_.href());
+  is_target_ = true;
+  status_ = 0;
 }
 
 RobotsWalk::Step RobotsWalk::End(RobotsFetchEnd end) {
@@ -78,7 +80,8 @@ RobotsWalk::Step RobotsWalk::OnResult(const RobotsHop& hop) {
   if (hop.outcome == FetchOutcome::kInterrupted) return Step::kAsk;
   if (hop.outcome != FetchOutcome::kResponse) {
     // Of the site itself a refusal tells as little as silence.
-    const bool refused = redirects() > 0 && IsRefusal(hop.outcome);
+    const bool refused =
+        (is_target_ || redirects() > 0) && IsRefusal(hop.outcome);
     return End(refused ? RobotsFetchEnd::kRefusedRedirect
                        : RobotsFetchEnd::kNetwork);
   }
@@ -99,7 +102,9 @@ RobotsWalk::Step RobotsWalk::Follow(std::string_view location) {
   if (!url::Parse(location, &next_, &target_)) {
     return End(RobotsFetchEnd::kBadRedirect);
   }
-  if (!target_.is_http()) return End(RobotsFetchEnd::kRefusedRedirect);
+  if (!target_.is_http() || ports_.Refuses(target_.port())) {
+    return End(RobotsFetchEnd::kRefusedRedirect);
+  }
   target_.RemoveFragment();
   target_.RemoveUserinfo();
   if (target_.href().size() > max_url_bytes_) {

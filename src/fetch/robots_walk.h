@@ -5,17 +5,16 @@
 //
 // Five redirects at least are followed, also to other hosts and schemes; a
 // circle ends at once. A redirect to what we do not fetch (another scheme, a
-// URL that is too long, an address or host that is refused) is refused, which
-// gives no permission (robots/policy.h). An answer that breaks off is none,
-// be it the connection, the chunks or the content coding: rules may be missing
-// from it. One that is longer than `robots.max_size` is whole (s2.5).
+// URL that is too long, an address, host or port that is refused) is refused,
+// which gives no permission (robots/policy.h). An answer that breaks off is
+// none, be it the connection, the chunks or the content coding: rules may be
+// missing from it. One that is longer than `robots.max_size` is whole (s2.5).
 //   In: a URL of the site, then results   Out: URLs, then an end
 //   Threads: one per object.   Memory: the URLs of the hops.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +25,7 @@
 #include "item/fetch_outcome.h"
 #include "item/fetched_page.h"
 #include "item/robots_fetch.h"
+#include "net/port_guard.h"
 #include "url/url.h"
 
 namespace nephila::fetch {
@@ -54,8 +54,8 @@ class RobotsWalk {
 
   // The first hop: /robots.txt of the site of `page`, any http(s) URL of it.
   void Start(const url::Url& page);
-  // The same, behind redirects that were followed before a restart.
-  void Resume(const url::Url& page, std::span<const std::string> redirects);
+  // One hop alone: `target`, which the robots.txt of a site is redirected to.
+  void StartAt(const url::Url& target);
   // REQUIRES: the last step was kAsk. After kInterrupted the same is asked
   // again.
   Step OnResult(const RobotsHop& hop);
@@ -68,15 +68,21 @@ class RobotsWalk {
   // Redirects that were followed.
   size_t redirects() const { return asked_.size() - 1; }
 
+  // No redirect to a longer URL is followed: those that wait for theirs are in
+  // memory.
+  static constexpr size_t kMostTargetBytes = 2048;
+
  private:
   Step Follow(std::string_view location);
   Step End(item::RobotsFetchEnd end);
 
   const size_t max_redirects_;
   const size_t max_url_bytes_;
+  const net::PortGuard ports_;
   url::Url next_;
   url::Url target_;
   std::vector<std::string> asked_;  // with next()
+  bool is_target_ = false;          // the first of them
   item::RobotsFetchEnd end_ = item::RobotsFetchEnd::kNetwork;
   int status_ = 0;
 };

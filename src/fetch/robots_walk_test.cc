@@ -106,6 +106,12 @@ TEST_F(RobotsWalkTest, TellsRedirectsThatLeadNowhere) {
   }
 }
 
+TEST_F(RobotsWalkTest, RefusesRedirectToAPortThatBrowsersRefuse) {
+  EXPECT_EQ(Redirect("http://other.example:25/robots.txt"), Step::kEnd);
+  EXPECT_EQ(walk_.end(), RobotsFetchEnd::kRefusedRedirect);
+  EXPECT_EQ(walk_.redirects(), 0u);
+}
+
 TEST_F(RobotsWalkTest, RefusesWhatWeDoNotFetch) {
   const std::string long_url(3'000, 'x');
   for (const std::string& location :

@@ -21,8 +21,6 @@ using std::chrono::nanoseconds;
 constexpr long kNeverMs = 48L * 3600 * 1000;
 // The least that libcurl takes; no request is longer than a few KiB.
 constexpr long kUploadBuffer = 16384;
-// Connections of equal parts are told apart by libcurl; this only routes.
-constexpr uint64_t kServerSeed = 0x6e657068;
 // libcurl's own bound on a line of a head.
 constexpr uint64_t kMostLineBytes = 102'400;
 // Time stands still in a pause: this is when it is looked at again.
@@ -146,7 +144,7 @@ Stop Transfer::Prepare(FetchRequest request, FetchHandler* handler,
   phase_ = Phase::kConnecting;
   asked_ = opened_ = connected_ = head_complete_ = in_head_ = http2_ =
       chunked_ = paused_ = keep_ = proxy_blames_server_ = body_ended_ =
-          starved_ = claimed_ = false;
+          starved_ = claimed_ = starting_ = holds_ = false;
   fd_ = -1;
   chunks_.Reset();
   scanned_ = own_ = taken_ = 0;
@@ -180,10 +178,6 @@ Stop Transfer::Prepare(FetchRequest request, FetchHandler* handler,
       shared_.guard.Check(request_.address).refused()) {
     return Stop::kGuard;
   }
-  return Stop::kNone;
-}
-
-bool Transfer::Begin(std::string_view cookie) {
   const std::string port = std::to_string(request_.port);
   base_url_.assign(request_.https ? "https://" : "http://")
       .append(request_.host)
@@ -194,14 +188,21 @@ bool Transfer::Begin(std::string_view cookie) {
       .append(AddressInUrl(request_.address))
       .append(":")
       .append(port);
+  // Connections of equal parts are told apart by libcurl; this only routes.
   server_ = KeyedHash(base_url_ + connect_to_ + (request_.http2 ? "2" : "1"),
-                      kServerSeed) |
+                      shared_.server_seed) |
             1;
+  return Stop::kNone;
+}
+
+bool Transfer::Begin(std::string_view cookie) {
   const bool reuse = shared_.multis.HasOpen(server_);
+  const bool holds = shared_.multis.HasIdle(server_);
   keep_ =
       request_.keep_connection &&
-      (reuse || shared_.multis.open_connections() + shared_.multis.claims() <
-                    shared_.options.max_kept_connections);
+      (reuse || (shared_.multis.open_connections() + shared_.multis.claims() <
+                     shared_.options.max_kept_connections &&
+                 shared_.multis.MayKeep()));
   if (keep_ && !reuse) {
     claimed_ = true;
     shared_.multis.Claim();
@@ -222,9 +223,24 @@ bool Transfer::Begin(std::string_view cookie) {
   if (!place.has_value()) return false;
   // Before Add, which may call back.
   multi_ = place;
-  if (shared_.multis.Add(*place, easy_)) return true;
-  multi_.reset();
-  return false;
+  if (!shared_.multis.Add(*place, easy_)) {
+    multi_.reset();
+    return false;
+  }
+  starting_ = true;
+  if (holds) {
+    holds_ = true;
+    shared_.multis.Hold(server_, *multi_);
+  }
+  return true;
+}
+
+void Transfer::NoteStarted() {
+  if (std::exchange(starting_, false)) shared_.multis.NoteStarted(*multi_);
+}
+
+void Transfer::Unhold() {
+  if (std::exchange(holds_, false)) shared_.multis.Unhold(server_, *multi_);
 }
 
 void Transfer::Unclaim() {
@@ -267,10 +283,13 @@ std::unique_ptr<FetchResult> Transfer::End(CURLcode code) {
   result_->end_mono = now;
   if (multi_.has_value()) {
     FillTimings();
+    NoteStarted();
     shared_.multis.Remove(*multi_, easy_);
+    Unhold();
     multi_.reset();
   }
   Unclaim();
+  shared_.multis.Settle();
   long os_error = 0;
   curl_easy_getinfo(easy_, CURLINFO_OS_ERRNO, &os_error);
   const std::string_view message(message_.data());

@@ -58,6 +58,7 @@ class Transfer {
     MultiPool& multis;
     BodyShare& bodies;
     Owner& owner;
+    uint64_t server_seed;  // of the table of kept connections
   };
 
   // Nothing if libcurl has no memory.
@@ -93,6 +94,9 @@ class Transfer {
   bool Renew();
 
   const FetchRequest& request() const { return request_; }
+  // A key of (scheme, host, port, address): connections with the same key
+  // serve each other's requests.
+  uint64_t server() const { return server_; }
   FetchHandler* handler() const { return handler_; }
   const FetchResult& result() const { return *result_; }
   Stop stop() const { return stop_; }
@@ -144,6 +148,8 @@ class Transfer {
   size_t Pause();
   bool Refuse(Stop stop);
   void Unclaim();
+  void NoteStarted();
+  void Unhold();
   void FillTimings();
   void FillProtocols();
 
@@ -160,10 +166,12 @@ class Transfer {
   std::string base_url_;
   std::string connect_to_;
   curl_slist connect_to_node_{};
-  uint64_t server_ = 0;  // a key of (scheme, host, port, address)
+  uint64_t server_ = 0;
   std::optional<size_t> multi_;
   bool keep_ = false;
-  bool claimed_ = false;  // a connection of the multis' bound
+  bool claimed_ = false;   // a connection of the multis' bound
+  bool starting_ = false;  // in its multi, and libcurl has not begun it
+  bool holds_ = false;     // one of the connections that are kept
 
   Stop stop_ = Stop::kNone;
   Phase phase_ = Phase::kConnecting;

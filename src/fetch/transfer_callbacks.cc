@@ -261,11 +261,14 @@ int Transfer::OnRequest(void* self, char* server_ip, char* /*local_ip*/,
     transfer->set_stop(Stop::kSecondContact);
     return CURL_PREREQFUNC_ABORT;
   }
+  transfer->NoteStarted();
   transfer->NoteConnected();
   transfer->Unclaim();
   if (transfer->keep_ && transfer->opened_) {
-    transfer->shared_.multis.NoteOpened(transfer->fd_, transfer->server_,
-                                        *transfer->multi_);
+    MultiPool& multis = transfer->shared_.multis;
+    multis.NoteOpened(transfer->fd_, transfer->server_, *transfer->multi_);
+    multis.Hold(transfer->server_, *transfer->multi_);
+    transfer->holds_ = true;
   }
   transfer->asked_ = true;
   transfer->asked_at_ = transfer->shared_.loop.clock().Now();
@@ -284,6 +287,9 @@ curl_socket_t Transfer::OnOpenSocket(void* self, curlsocktype /*purpose*/,
 }
 
 curl_socket_t Transfer::OpenSocket(const curl_sockaddr& address) {
+  NoteStarted();
+  // The connection that it was begun with is gone.
+  Unhold();
   // A kept connection broke under the request, and libcurl would ask again
   // over a new one at once: a contact that politeness knows nothing of.
   if (asked_ || opened_) {
@@ -304,6 +310,12 @@ curl_socket_t Transfer::OpenSocket(const curl_sockaddr& address) {
       socket(address.family, address.socktype | SOCK_CLOEXEC, address.protocol);
   if (fd < 0) {
     if (IsOurShortage(errno)) set_stop(Stop::kNoSockets);
+    return CURL_SOCKET_BAD;
+  }
+  // The numbers above are for files.
+  if (fd >= shared_.multis.max_descriptor()) {
+    close(fd);
+    set_stop(Stop::kNoSockets);
     return CURL_SOCKET_BAD;
   }
   opened_ = true;

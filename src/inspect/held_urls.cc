@@ -118,7 +118,8 @@ Status HeldUrls::ReadTail() {
           again.attempts = std::min(entry.attempt, item::kMostAttempts);
           url.due = entry.when + entry.url_wait;
         }
-        if (!IsValid(again)) return NoUrl("the journal", "a redirect's target");
+        // The frontier ends its page there.
+        if (!IsValid(again)) return true;
         AppendUrlRecord(again, url.record);
         again_.push_back(std::move(url));
         return true;
@@ -157,7 +158,7 @@ Result<bool> HeldUrls::Ready() {
   while (true) {
     NEPHILA_TRY(const bool is_there, scan->Next(record));
     if (!is_there) return true;
-    if (stages.frontier.ended_places.contains(record.ordinal)) continue;
+    if (stages.frontier.places.EndedBefore(record.ordinal)) continue;
     const auto ready = crawl::ReadReadyUrl(record.bytes);
     if (!ready.has_value()) return NoUrl("the ready queue", ready.error());
     url.budget = ready->budget;

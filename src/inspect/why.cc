@@ -123,6 +123,12 @@ class UrlExplainer {
                             facts_.looked.log_bytes == facts_.looked.log_read;
     NEPHILA_TRY(facts_.strikes, job::Quarantine::StrikesOf(
                                     job_.fs(), job_.dir(), keys_.url.value));
+    // Of its entry in the journal.
+    NEPHILA_TRY(const uint32_t of_entry,
+                job::Quarantine::StrikesOf(
+                    job_.fs(), job_.dir(),
+                    job::Quarantine::TakingKey(keys_.url.value)));
+    facts_.strikes = std::max(facts_.strikes, of_entry);
     item::UrlRecord record = record_;
     record.depth = facts_.depth;
     NEPHILA_RETURN_IF_ERROR(AskScope(record));

@@ -78,7 +78,8 @@ struct LiveHost {
   std::chrono::milliseconds delay{0};  // of the host
   uint64_t urls = 0;                   // of the host, in memory
   uint64_t hosts_ahead = 0;            // in the line of its address
-  uint32_t failures = 0;
+  std::string authority;  // which one this is about: "http port 80"
+  uint32_t failures = 0;  // of that one
   uint32_t overloads = 0;
   std::string error;  // why the crawl that runs did not answer
 };

@@ -1,5 +1,7 @@
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <chrono>
 #include <limits>
 #include <set>
 #include <string>
@@ -129,8 +131,10 @@ class HostExplainer {
     if (!waits) return;
     for (const politeness::HostWait& wait : waits->hosts) {
       if (wait.host != host.value) continue;
-      facts_.saved_wait =
-          std::chrono::ceil<std::chrono::milliseconds>(wait.left);
+      // The longest: of the host, or of one of its ports.
+      const auto left = std::chrono::ceil<std::chrono::milliseconds>(
+          std::max(wait.left, wait.authority_left));
+      facts_.saved_wait = std::max(facts_.saved_wait.value_or(left), left);
     }
   }
 

@@ -110,6 +110,7 @@ Json JsonOf(const LiveHost& live) {
   json["delay"] = Seconds(live.delay);
   json["urls"] = live.urls;
   json["hosts_ahead"] = live.hosts_ahead;
+  json["authority"] = live.authority;
   json["failures"] = live.failures;
   json["overloads"] = live.overloads;
   return json;

@@ -88,7 +88,6 @@ Result<RobotsFacts> RobotsFactsOf(JobView& job, const item::UrlRecord& record,
   // The canonicalizer's views end with its next call.
   const std::string path(robots::PathOf(record));
   const std::string file = origin->text + "robots.txt";
-  const uint64_t key = robots::OriginKey(*origin, record.pld_size, job.seed());
   const auto canonical = job.canonicalizer().Canonicalize(file, nullptr);
   if (canonical.has_value()) {
     const url::UrlKey url_key = canonical->keys.url;
@@ -96,10 +95,12 @@ Result<RobotsFacts> RobotsFactsOf(JobView& job, const item::UrlRecord& record,
   }
   if (!job.stages()) return facts;
   const robots::RobotsView& robots = *job.stages()->robots;
-  NEPHILA_TRY(const robots::RobotsView::Pending pending, robots.PendingOf(key));
+  NEPHILA_TRY(const robots::RobotsView::Pending pending,
+              robots.PendingOf(*origin, record.pld_size, job.seed()));
   facts.in_pass = pending.urls;
   facts.has_end = pending.has_end;
-  NEPHILA_TRY(const auto site, robots.Site(key));
+  NEPHILA_TRY(const auto site,
+              robots.Site(*origin, record.pld_size, job.seed()));
   if (!site) return facts;
   TakeRecord(site->record, &facts);
   if (!site->rules.empty()) {

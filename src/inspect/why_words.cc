@@ -31,6 +31,9 @@ std::string DropWords(std::string_view reason) {
   if (reason == "scheme") return "only http and https are crawled";
   if (reason == "bad-host") return "the DNS cannot know such a host";
   if (reason == "too-long") return "it is longer than url.max_length";
+  if (reason == "bad-port") {
+    return "browsers refuse its port; url.allow_ports can allow it";
+  }
   return std::string(reason);
 }
 
@@ -73,6 +76,9 @@ std::string_view WaitWords(std::string_view waits_for) {
   if (waits_for == "server-line") return "waits for others at its address";
   if (waits_for == "transfer") return "waits for the transfer in flight";
   if (waits_for == "parked") return "is left alone for long";
+  if (waits_for == "authority") {
+    return "waits for its port, which did not answer";
+  }
   return "is due";
 }
 
@@ -84,6 +90,10 @@ std::string HostWords(const LiveHost& live) {
   if (live.until.count() > 0) {
     text +=
         fmt::format(", {} more ({})", HumanDuration(live.until), live.reason);
+  }
+  if (live.failures > 0 && !live.authority.empty()) {
+    text += fmt::format(", {} silent {}", live.authority,
+                        Plural(live.failures, "time"));
   }
   if (live.hosts_ahead > 0) {
     text += fmt::format(", {} before it at its address",
@@ -312,7 +322,7 @@ std::string RobotsWords(const RobotsFacts& robots, WallTime now) {
     text += "; host not before " + When(*robots.not_before, now);
   }
   if (robots.failures > 0) {
-    text += fmt::format("; host silent {}", Plural(robots.failures, "time"));
+    text += fmt::format("; silent {}", Plural(robots.failures, "time"));
   }
   if (robots.overloads > 0) {
     text += fmt::format("; host asked for less {}",

@@ -21,7 +21,7 @@ constexpr uint8_t kAddressV6 = 8;
 constexpr uint8_t kGoesOn = 16;
 constexpr uint8_t kRevisit = 32;
 constexpr uint8_t kOtherHost = 64;
-constexpr uint8_t kAllFlags = 127;
+constexpr uint8_t kAuthority = 128;  // a wait of it, or which one it is
 
 // RFC 4291 s2.5.5.2.
 constexpr std::string_view kMappedPrefix("\0\0\0\0\0\0\0\0\0\0\xff\xff", 12);
@@ -30,6 +30,9 @@ constexpr size_t kV6Bytes = 16;
 
 // A hundred years: no wait is longer, and as nanoseconds it fits 64 bits.
 constexpr uint64_t kMostWaitMs = uint64_t{100} * 366 * 24 * 3600 * 1000;
+
+// The https port 65535 (politeness/authority.h).
+constexpr uint64_t kMostAuthority = uint64_t{UINT16_MAX} * 2 + 1;
 
 constexpr uint8_t kLastRobotsEnd =
     static_cast<uint8_t>(item::RobotsFetchEnd::kNetwork);
@@ -62,13 +65,15 @@ uint8_t FlagsOf(const Entry& entry, uint8_t address_form) {
   if (entry.goes_on) flags |= kGoesOn;
   if (entry.original) flags |= kRevisit;
   if (entry.host) flags |= kOtherHost;
+  if (entry.authority || WaitMs(entry.authority_wait) > 0) flags |= kAuthority;
   return flags;
 }
 
 void AppendAttempt(const Entry& entry, ByteWriter& writer) {
   const std::string_view address = AddressText(entry.address);
   const uint8_t form = AddressFlag(address);
-  writer.U8(FlagsOf(entry, form));
+  const uint8_t flags = FlagsOf(entry, form);
+  writer.U8(flags);
   writer.Sized(entry.record);
   writer.Varint(entry.place);
   writer.U8(static_cast<uint8_t>(entry.outcome));
@@ -80,8 +85,10 @@ void AppendAttempt(const Entry& entry, ByteWriter& writer) {
   if (entry.archive) AppendPlace(*entry.archive, writer);
   if (entry.original) AppendPlace(*entry.original, writer);
   if (entry.host) writer.U64(*entry.host);
+  if (entry.authority) writer.Varint(*entry.authority);
   writer.Varint(WaitMs(entry.url_wait));
   writer.Varint(WaitMs(entry.host_wait));
+  if ((flags & kAuthority) != 0) writer.Varint(WaitMs(entry.authority_wait));
   writer.Varint(WaitMs(entry.address_wait));
   if (form == kAddressV4) writer.Raw(address.substr(kMappedPrefix.size()));
   if (form == kAddressV6) writer.Raw(address);
@@ -119,11 +126,13 @@ class EntryReader {
 
   bool Attempt(Entry& entry) {
     const auto flags = bytes_.U8();
-    if (!flags || (*flags & ~kAllFlags) != 0) return Wrong("flags");
+    if (!flags) return Wrong("flags");
     entry.retry = (*flags & kRetry) != 0;
     entry.goes_on = (*flags & kGoesOn) != 0;
     const bool archived = (*flags & kArchived) != 0;
     const bool revisit = (*flags & kRevisit) != 0;
+    const bool other_host = (*flags & kOtherHost) != 0;
+    const bool authority = (*flags & kAuthority) != 0;
     if ((entry.goes_on && !entry.retry) || (revisit && !archived)) {
       return Wrong("flags");
     }
@@ -139,9 +148,11 @@ class EntryReader {
            (!entry.goes_on || Next(entry)) &&
            (!archived || Archive(entry.archive)) &&
            (!revisit || Archive(entry.original)) &&
-           ((*flags & kOtherHost) == 0 || Host(entry)) &&
+           (!other_host || Host(entry)) &&
+           (!other_host || !authority || Authority(entry)) &&
            Wait(entry.url_wait, "wait of the URL") &&
            Wait(entry.host_wait, "wait of the host") &&
+           (!authority || AuthorityWait(entry)) &&
            Wait(entry.address_wait, "wait of the address") &&
            Address(*flags, entry) &&
            Number(entry.host_failures, UINT32_MAX, "failures") &&
@@ -220,6 +231,21 @@ class EntryReader {
     return true;
   }
 
+  bool Authority(Entry& entry) {
+    uint32_t authority = 0;
+    if (!Number(authority, kMostAuthority, "authority")) return false;
+    entry.authority = authority;
+    return true;
+  }
+
+  // None is no flag.
+  bool AuthorityWait(Entry& entry) {
+    constexpr std::string_view kName = "wait of the authority";
+    return Wait(entry.authority_wait, kName) &&
+           (entry.authority || entry.authority_wait.count() > 0 ||
+            Wrong(kName));
+  }
+
   bool Archive(std::optional<ArchivePlace>& out) {
     ArchivePlace place;
     if (!Number(place.stream, UINT32_MAX, "stream") ||
@@ -272,6 +298,9 @@ void AppendEntry(const Entry& entry, std::string& out) {
   NEPHILA_CHECK(entry.goes_on == !entry.next.empty());
   NEPHILA_CHECK(entry.retry || !entry.goes_on);
   NEPHILA_CHECK(entry.archive || !entry.original);
+  NEPHILA_CHECK(entry.host || !entry.authority);
+  NEPHILA_CHECK(!entry.host || entry.authority ||
+                entry.authority_wait.count() <= 0);
   NEPHILA_CHECK(entry.rules.size() <= kMostEntryRulesBytes);
   NEPHILA_CHECK(entry.text.size() <= kMostEntryTextBytes);
   ByteWriter writer(out);

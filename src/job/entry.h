@@ -78,13 +78,18 @@ struct Entry {
   // The key of the host that was asked, where that is not the record's: the
   // target of a redirect of a robots.txt.
   std::optional<uint64_t> host;
+  // Its authority (politeness/authority.h). Only with `host`, and always then,
+  // but for entries of earlier versions.
+  std::optional<uint32_t> authority;
   // From the end of the attempt on; a negative one is none.
   std::chrono::milliseconds url_wait{0};
   std::chrono::milliseconds host_wait{0};
+  // Of the authority that was asked. With `host` it takes an `authority`.
+  std::chrono::milliseconds authority_wait{0};
   std::chrono::milliseconds address_wait{0};
   // IPv4 ones as IPv6 has them (RFC 4291 s2.5.5.2); all zero: none.
   std::array<uint8_t, 16> address{};
-  uint32_t host_failures = 0;
+  uint32_t host_failures = 0;  // of that authority
   uint32_t host_overloads = 0;
 
   // kRobots.

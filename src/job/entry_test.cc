@@ -29,6 +29,8 @@ constexpr std::string_view kReasons[] = {"version",
                                          "bytes of the body",
                                          "next",
                                          "host",
+                                         "authority",
+                                         "wait of the authority",
                                          "stream",
                                          "serial",
                                          "offset",
@@ -61,6 +63,7 @@ Entry Page() {
   entry.archive = ArchivePlace{3, 70'000, uint64_t{1} << 40, 12345};
   entry.url_wait = seconds(60);
   entry.host_wait = seconds(120);
+  entry.authority_wait = seconds(600);
   entry.address_wait = milliseconds(500);
   entry.address = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 192, 0, 2, 1};
   entry.host_failures = 4;
@@ -81,6 +84,15 @@ Entry Hop() {
   entry.goes_on = true;
   entry.next = "https://example.net/robots.txt";
   entry.host = 0x0123456789abcdef;
+  entry.authority = 131071;
+  entry.authority_wait = milliseconds(0);
+  return entry;
+}
+
+// As they were before there were authorities.
+Entry OldHop() {
+  Entry entry = Hop();
+  entry.authority.reset();
   return entry;
 }
 
@@ -118,7 +130,7 @@ std::vector<Entry> Samples() {
   without_delay.crawl_delay.reset();
   without_delay.archive.reset();
   without_delay.address = {};
-  return {Page(), Revisit(), Hop(), Robots(),
+  return {Page(), Revisit(), Hop(), OldHop(),     Robots(),
           Seed(), Command(), bare,  without_delay};
 }
 
@@ -140,7 +152,7 @@ TEST(Entry, ComesBackAsItWas) {
 TEST(Entry, IsSmall) {
   Entry entry = Page();
   entry.record = "";
-  EXPECT_LE(BytesOf(entry).size(), 52U);
+  EXPECT_LE(BytesOf(entry).size(), 56U);
 }
 
 TEST(Entry, IsAppendedBehindWhatIsThere) {

@@ -226,10 +226,14 @@ Status Quarantine::Begin(size_t slot, uint64_t key, std::string_view url) {
   return slots_->Write((slot + 1) * kSlotBytes, BytesOf(frame));
 }
 
-Status Quarantine::End(size_t slot, uint64_t key) {
+Status Quarantine::Leave(size_t slot) {
   // Zeros are no frame.
   constexpr std::array<std::byte, kFrameHeaderBytes> kFree{};
-  NEPHILA_RETURN_IF_ERROR(slots_->Write((slot + 1) * kSlotBytes, kFree));
+  return slots_->Write((slot + 1) * kSlotBytes, kFree);
+}
+
+Status Quarantine::End(size_t slot, uint64_t key) {
+  NEPHILA_RETURN_IF_ERROR(Leave(slot));
   if (struck_ == 0) return {};
   const MutexLock lock(mutex_);
   const auto page = pages_.find(key);

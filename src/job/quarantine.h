@@ -62,10 +62,17 @@ class Quarantine {
   // Of all of them.
   size_t size() const;
 
+  // The key of a page's entry while the frontier takes it, which is apart from
+  // the reading of the page.
+  static uint64_t TakingKey(uint64_t key) { return key ^ 0x9e3779b97f4a7c15; }
+
   // Around the reading of a page, by the owner of the slot. Of a URL as much
   // is kept as fits. An error is one of the disk.
   Status Begin(size_t slot, uint64_t key, std::string_view url);
   Status End(size_t slot, uint64_t key) NEPHILA_EXCLUDES(mutex_);
+  // The page is left before its end, for the same thread to come back to it:
+  // neither a strike nor the end of one.
+  Status Leave(size_t slot);
   // Makes it durable that pages with a strike were read to their end.
   Status Save() NEPHILA_EXCLUDES(mutex_);
 

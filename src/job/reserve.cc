@@ -11,7 +11,11 @@ Reserve::Reserve(FileSystem& fs, std::string path)
 
 Status Reserve::Hold(uint64_t bytes) {
   const MutexLock lock(mutex_);
-  if (held_ >= bytes) return {};
+  if (held_ >= bytes) {
+    // More was missing before; this is enough now.
+    is_missing_ = false;
+    return {};
+  }
   Status grown = Grow(bytes);
   // Where a file system cannot reserve, none is missed.
   is_missing_ = !grown && grown.error().code == ErrorCode::kNoSpace;

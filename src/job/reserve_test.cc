@@ -125,6 +125,18 @@ TEST_F(ReserveTest, LeavesAsMuchAsItTakes) {
   EXPECT_FALSE(reserve.is_missing());
 }
 
+// A large manifest asks for more than there is, and the next one is small.
+TEST_F(ReserveTest, IsNotMissedOnceWhatIsHeldIsEnough) {
+  Reserve reserve(fs_, "reserve");
+  MustDo(reserve.Hold(8192));
+  LeaveFree(4096);
+  MustDo(reserve.Hold(16384));
+  EXPECT_TRUE(reserve.is_missing());
+  EXPECT_EQ(reserve.held(), 8192U);
+  MustDo(reserve.Hold(8192));
+  EXPECT_FALSE(reserve.is_missing());
+}
+
 TEST_F(ReserveTest, OfAnEarlierProcessIsFoundOnAFullDisk) {
   { MustDo(Reserve(fs_, "reserve").Hold(8192)); }
   LeaveFree(0);

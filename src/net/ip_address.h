@@ -13,7 +13,6 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -145,10 +144,3 @@ struct Endpoint {
 };
 
 }  // namespace nephila::net
-
-template <>
-struct std::hash<nephila::net::IpAddress> {
-  size_t operator()(const nephila::net::IpAddress& address) const noexcept {
-    return address.Hash(0);
-  }
-};

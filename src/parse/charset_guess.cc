@@ -68,7 +68,8 @@ std::optional<Encoding> GuessByLetters(std::string_view sample) {
   UErrorCode status = U_ZERO_ERROR;
   std::unique_ptr<UCharsetDetector, CloseDetector> detector(
       ucsdet_open(&status));
-  NEPHILA_CHECK(U_SUCCESS(status));
+  // There is no memory: nothing is guessed.
+  if (U_FAILURE(status)) return std::nullopt;
   ucsdet_setText(detector.get(), sample.data(),
                  static_cast<int32_t>(sample.size()), &status);
   int32_t count = 0;

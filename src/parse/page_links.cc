@@ -11,9 +11,17 @@ void PageLinks::Clear() {
   base_.reset();
   meta_bytes_ = 0;
   dropped_metas_ = 0;
+  dropped_links_ = 0;
 }
 
 void PageLinks::OnLink(const HtmlLink& link) {
+  const uint64_t needed =
+      buffer_.size() + link.value.size() + link.rel.size() +
+      (links_.size() + 1) * (sizeof(StoredLink) + kShownLinkBytes);
+  if (needed > max_bytes_) {
+    ++dropped_links_;
+    return;
+  }
   // The links of one srcset share theirs.
   bool same = !links_.empty() && View(links_.back().rel) == link.rel;
   Text rel = same ? links_.back().rel : Keep(link.rel);

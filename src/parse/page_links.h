@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,6 +27,12 @@ class PageLinks final : public HtmlHandler {
   // Of all metas: thousands as pages have them, so that robots is among them.
   static constexpr size_t kMaxMetaBytes = size_t{1} << 20;
   static constexpr size_t kEmptyMetaBytes = 64;  // counted for each
+  // Of a link in PageReader::links, counted for each.
+  static constexpr size_t kShownLinkBytes = 96;
+
+  // `max_bytes`: memory for links; those that do not fit are dropped.
+  explicit PageLinks(uint64_t max_bytes = std::numeric_limits<uint64_t>::max())
+      : max_bytes_(max_bytes) {}
 
   void Clear();
 
@@ -38,6 +45,7 @@ class PageLinks final : public HtmlHandler {
   size_t metas() const { return metas_.size(); }
   HtmlMeta meta(size_t i) const;
   uint64_t dropped_metas() const { return dropped_metas_; }
+  uint64_t dropped_links() const { return dropped_links_; }
 
   // As the page has it.
   std::optional<std::string_view> base() const {
@@ -77,12 +85,14 @@ class PageLinks final : public HtmlHandler {
     return std::string_view(buffer_).substr(text.begin, text.size);
   }
 
+  const uint64_t max_bytes_;
   std::string buffer_;
   std::vector<StoredLink> links_;
   std::vector<StoredMeta> metas_;
   std::optional<Text> base_;
   size_t meta_bytes_ = 0;
   uint64_t dropped_metas_ = 0;
+  uint64_t dropped_links_ = 0;
 };
 
 }  // namespace nephila::parse

@@ -12,6 +12,9 @@ namespace {
 // Enough to say what it is, and to declare or betray an encoding.
 constexpr size_t kStartBytes = size_t{64} << 10;
 
+// Of a link when it is shown.
+constexpr size_t kShownBytes = sizeof(PageLink);
+
 HtmlOptions WithText(HtmlOptions options, bool text) {
   options.text = text;
   return options;
@@ -44,8 +47,11 @@ std::string_view RelOf(SitemapLinkKind kind) {
 
 }  // namespace
 
-PageReader::PageReader(const config::ParseSettings& settings, bool text)
+PageReader::PageReader(const config::ParseSettings& settings, bool text,
+                       uint64_t max_bytes)
     : settings_(settings),
+      max_bytes_(max_bytes),
+      html_links_(max_bytes),
       html_reader_(WithText(OptionsOf(settings), text), &html_links_),
       html_page_(&html_reader_) {}
 
@@ -58,6 +64,7 @@ void PageReader::Read(const ResponseHeaders& headers,
   html_counts_.reset();
   sitemap_.reset();
   dropped_header_links_ = 0;
+  dropped_for_memory_ = 0;
   charset_ = {};
 
   // The first bytes in one piece; the rest stays where it is.
@@ -140,6 +147,13 @@ void PageReader::OnLink(const SitemapLink& link) {
 
 void PageReader::Keep(std::string_view value, std::string_view rel,
                       std::string_view base, LinkSource source) {
+  const uint64_t needed = buffer_.size() + value.size() + rel.size() +
+                          base.size() +
+                          (kept_.size() + 1) * (sizeof(KeptLink) + kShownBytes);
+  if (needed > max_bytes_) {
+    ++dropped_for_memory_;
+    return;
+  }
   KeptLink kept{buffer_.size(), value.size(), rel.size(), 0,
                 base.size(),    source};
   buffer_.append(value).append(rel);

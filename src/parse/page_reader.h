@@ -15,6 +15,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -62,8 +63,9 @@ struct PageLink {
 
 class PageReader final : private SitemapSink {
  public:
-  // `text`: HTML's title and text are wanted.
-  PageReader(const config::ParseSettings& settings, bool text);
+  // `text`: HTML's title and text are wanted; `max_bytes`: memory for links.
+  PageReader(const config::ParseSettings& settings, bool text,
+             uint64_t max_bytes = std::numeric_limits<uint64_t>::max());
 
   void Read(const ResponseHeaders& headers,
             std::span<const std::string_view> body, ReadAs read_as);
@@ -84,6 +86,11 @@ class PageReader final : private SitemapSink {
   const std::optional<HtmlCounts>& html_counts() const { return html_counts_; }
   const std::optional<SitemapReport>& sitemap() const { return sitemap_; }
   uint64_t dropped_header_links() const { return dropped_header_links_; }
+  // Links that did not fit into `max_bytes`; they are not among those above.
+  uint64_t dropped_for_memory() const {
+    return dropped_for_memory_ + html_links_.dropped_links();
+  }
+  bool over_memory() const { return dropped_for_memory() > 0; }
 
   // What a link is to be resolved on: `page`, the URL of the response, for
   // those of headers (RFC 8288 s3.1), else `base`, which html().BaseUrl gave,
@@ -113,6 +120,7 @@ class PageReader final : private SitemapSink {
   void ShowLinks();
 
   const config::ParseSettings settings_;
+  const uint64_t max_bytes_;
   PageLinks html_links_;
   HtmlReader html_reader_;
   HtmlPage html_page_;
@@ -126,6 +134,7 @@ class PageReader final : private SitemapSink {
   std::optional<HtmlCounts> html_counts_;
   std::optional<SitemapReport> sitemap_;
   uint64_t dropped_header_links_ = 0;
+  uint64_t dropped_for_memory_ = 0;
 };
 
 }  // namespace nephila::parse

@@ -10,6 +10,9 @@
 // What holds, always:
 //   - one lease a host at a time, and the next no sooner than tau_h after the
 //     END of the last transfer; only a host's first robots.txt does not wait;
+//   - an authority of a host (authority.h) that does not answer backs off
+//   alone:
+//     the other ports of the host keep their turns;
 //   - contacts of one address are tau_s apart: the next lease is given tau_s
 //     after the contact of the last one was reported, so it holds at the server
 //     whatever the network does in between; and there is a bound on how many
@@ -22,9 +25,12 @@
 //     machine was started anew, or the delays are others, that is everyone.
 // delays.h has the lengths.
 //
-// A host's URLs are taken in order, urgent ones (robots.txt, hops) first. A
-// host is in the host heap until it is due, then in the line of the address
-// that is free first, whose place is in the heap of addresses.
+// The URLs of an authority are taken in order, urgent ones (robots.txt, hops)
+// first. Authorities of a host that are due take turns; those whose last
+// request was answered have at least every second turn together, however many
+// others there are. A host is in the host heap until it is due, then in the
+// line of the address that is free first, whose place is in the heap of
+// addresses.
 //
 // Memory is bounded: hosts and URLs by settings; and what would not be leased
 // within `park_after` is not kept: Add says so at once (kLater), or it comes
@@ -36,10 +42,19 @@
 // its clock. A note that came later makes Forget do nothing, as a note is as
 // good as its epoch; a host that is back is forgotten when it leaves again.
 //
+// An authority that waits longer sends its URLs away alone, with a note. At
+// most kMostAuthorities of a host are known at a time; URLs of others are sent
+// away (kLater), but those of the default ports never.
+//
+// When memory is full, it is for what is due: the host or URL that is due last
+// is parked, however soon it is due, if what comes is due before it. Add says
+// kFull only if all that is in memory is due within seconds, like what comes.
+//
 // Parked hosts take no place of others, and have a bound of their own
-// (`max_parked`). When it is reached the URLs of hosts that are not known here
-// are sent away (kLater), not refused: what is to be read before hosts can be
-// forgotten can be read.
+// (`max_parked`); hosts in memory have a claim to a parked place each. When no
+// more can be known the URLs of unknown hosts are sent away for seconds
+// (kLater), not refused: what is to be read before hosts can be forgotten can
+// be read.
 //
 // WantsMore: whether URLs of more hosts should be added. Polybot's rule: there
 // are to be as many hosts in memory as keep the crawl at its speed, `refill` *
@@ -50,7 +65,7 @@
 // Accounts: added = leased + parked + waiting (stats). Nothing is dropped.
 // Threads: one. Cost: O(log n) for a lease, 0.6 us with a thousand hosts in
 // memory and 1.7 us with 100 000; a host with a URL of 80 bytes and a fifth of
-// an address takes 480 bytes, a parked one about 110 (`nephila bench
+// an address takes 530 bytes, a parked one about 110 (`nephila bench
 // politeness`).
 #pragma once
 
@@ -67,7 +82,10 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "config/settings.h"
+#include "net/server_group.h"
+#include "politeness/authority.h"
 #include "politeness/delays.h"
+#include "politeness/host_class.h"
 #include "politeness/saved_waits.h"
 #include "politeness/server_key.h"
 
@@ -75,6 +93,8 @@ namespace nephila::politeness {
 
 // More addresses of a host are not looked at.
 inline constexpr size_t kMostAddresses = 8;
+// Authorities of a host in memory, besides the default ports.
+inline constexpr size_t kMostAuthorities = 40;
 
 struct HostFacts {
   uint64_t host = 0;    // HostKey
@@ -88,11 +108,14 @@ struct HostFacts {
   // by scheme and port, and one clock: the longest of an hour counts.
   std::optional<Length> crawl_delay;
   // What its record says, if it was parked and forgotten: it is not contacted
-  // before; and how often in a row it did not answer, or said that it is
-  // overloaded.
+  // before, and how often in a row it said that it is overloaded.
   MonoTime not_before{};
-  uint32_t failures = 0;
   uint32_t overloads = 0;
+  // The authority of the URL, and what the record says of it: it is not
+  // contacted before, and how often in a row it did not answer.
+  uint32_t authority = kHttpAuthority;
+  MonoTime authority_not_before{};
+  uint32_t failures = 0;
   std::string_view name;  // for site_delay
 };
 
@@ -107,7 +130,7 @@ enum class Kind : uint8_t {
 enum class AddOutcome : uint8_t {
   kTaken,
   kLater,  // not before `due`; nothing was taken
-  kFull,   // no room for another host or URL; nothing was taken
+  kFull,   // no room, and all others are due too; nothing was taken
 };
 
 struct Added {
@@ -118,10 +141,23 @@ struct Added {
 struct Lease {
   uint64_t id = 0;  // never used twice
   uint64_t host = 0;
+  // ClockOf the address to connect to: the caller picks one of the host's
+  // addresses that has this clock.
   ServerKey address;
   Kind kind = Kind::kPage;
   std::string payload;
   Length host_delay{0};  // as far as it is known now
+  HostClass host_class = HostClass::kUnproven;
+};
+
+// How many leases a Take may give.
+struct LeaseLimits {
+  size_t all = SIZE_MAX;
+  size_t slow = SIZE_MAX;  // to slow hosts
+  // To hosts that are not proven, slow ones included; and in all if proven
+  // hosts leave room.
+  size_t not_proven = SIZE_MAX;
+  size_t not_proven_if_free = SIZE_MAX;
 };
 
 // Who may have been contacted: that of a lease, for the next process.
@@ -143,6 +179,7 @@ struct Outcome {
   item::HostStep host = item::HostStep::kNone;
   Length download{0};  // how long the transfer took
   Length retry_after{0};
+  bool slow = false;  // it took longer than transfers usually take
 };
 
 // What is left to wait after a transfer, for its entry in the journal.
@@ -159,13 +196,17 @@ struct Parked {
   MonoTime due{};
 };
 
-// What the record of a host has to say from now on.
+// What the record of a host, and that of one of its authorities, has to say
+// from now on.
 struct HostNote {
   uint64_t host = 0;
   uint64_t epoch = 0;     // of this note, for Forget; only in this process
   MonoTime not_before{};  // no contact of the host
-  uint32_t failures = 0;
   uint32_t overloads = 0;
+  // kNoAuthority: of none more is known than its record says.
+  uint32_t authority = kNoAuthority;
+  MonoTime authority_not_before{};  // no contact of the authority
+  uint32_t failures = 0;
 };
 
 enum class WaitsFor : uint8_t {
@@ -177,18 +218,23 @@ enum class WaitsFor : uint8_t {
   kTransfer,     // the transfer in flight
   kParked,       // a time far away
   kNextTake,     // it is due
+  kAuthority,    // the back-off of its authority, which did not answer
 };
 std::string_view WaitsForName(WaitsFor what);
 
 struct Explanation {
   WaitsFor what = WaitsFor::kNothing;
   MonoTime until{};  // the earliest
-  // Why the host waits until `not_before`.
+  // Which authority this is about: the one that was named if it is known, else
+  // the one that is due first, or has failed most often.
+  uint32_t authority = kNoAuthority;
+  // Why the host, or the authority if that waits longer, waits until
+  // `not_before`.
   DelayReason reason = DelayReason::kHostDelay;
   MonoTime not_before{};
-  Length delay{0};  // of the host, as it is now
-  size_t urls = 0;  // that wait
-  Trouble trouble;
+  Length delay{0};   // of the host, as it is now
+  size_t urls = 0;   // that wait, of all authorities
+  Trouble trouble;   // the failures are those of the authority
   size_t ahead = 0;  // hosts before it in the line of its address
 };
 
@@ -198,6 +244,10 @@ struct PolitenessOptions {
   // Whether there was a process before this one that may have contacted
   // anyone.
   bool restarted = false;
+  // Which addresses share a clock.
+  net::ServerGroups groups;
+  // Of the tables by address, which DNS servers choose.
+  uint64_t table_seed = 0;
   // In place of `site_delays` of the settings, which are to be right
   // (site_delays.h). Asked when a host comes into memory.
   std::function<std::optional<Length>(const HostFacts&)> site_delay = nullptr;
@@ -241,9 +291,15 @@ class Politeness {
   void Update(const HostFacts& facts);
 
   // Up to `max` leases that are due now, appended to `leases`.
-  void Take(size_t max, std::vector<Lease>& leases);
-  // When Take may have one; max() if that depends on a report.
-  MonoTime NextDue() const;
+  void Take(size_t max, std::vector<Lease>& leases) {
+    Take(LeaseLimits{.all = max}, leases);
+  }
+  void Take(const LeaseLimits& limits, std::vector<Lease>& leases);
+  // When Take may have one within these limits; max() if that depends on a
+  // report.
+  MonoTime NextDue(const LeaseLimits& limits = {}) const;
+  // Whether a host that is not slow was due at the last Take and got no lease.
+  bool OthersWait() const;
   // The contact of a lease, once it is known. It lets the next one of its
   // address go tau_s later; without it that waits for Done. Nothing if it is
   // done already.
@@ -251,14 +307,17 @@ class Politeness {
   // REQUIRES: the lease was given and not done before.
   Waits Done(uint64_t lease, const Outcome& outcome);
 
-  // The host could not be tried at all: its name was not resolved. It waits as
-  // after a transfer that ended like this, and nobody was contacted. Of the
-  // facts addresses are not needed.
+  // The host could not be tried at all: its name was not resolved. Its
+  // authority waits as after a transfer that ended like this, and nobody was
+  // contacted. Of the facts addresses are not needed.
   HostWait Failed(const HostFacts& facts, item::HostStep step);
-  // When its name should be resolved: nothing if now. A host that does not
-  // answer, or whose name does not, is left alone first. Addresses are not
+  // When its name should be resolved: nothing if now. An authority that does
+  // not answer, or whose name does not, is left alone first. Addresses are not
   // needed.
   std::optional<MonoTime> NotYet(const HostFacts& facts, Kind kind);
+
+  // The key of the server that the address belongs to.
+  ServerKey ClockOf(const ServerKey& address) const;
 
   bool WantsMore() const;
   // Leases a second that the crawl aims at; 0: as many as there are.
@@ -266,9 +325,11 @@ class Politeness {
 
   // URLs that are not due for long, appended to `parked`.
   void TakeParked(std::vector<Parked>& parked);
-  // Notes for records, appended to `notes`; of one host in order. They come
-  // when a host is parked, leaves memory in more or less trouble than its
-  // record says, is well again, or had a long wait that was restored.
+  // Notes for records, appended to `notes`; of one host in order, one for each
+  // authority. They come when a host is parked, an authority waits for long, a
+  // host leaves memory in more or less trouble than its record says, is well
+  // again, or had a long wait that was restored. The last of them is the one to
+  // Forget by.
   void TakeNotes(std::vector<HostNote>& notes);
   // The record of the host says what the note with this epoch says, and
   // nothing will come that was checked before it did.
@@ -283,7 +344,12 @@ class Politeness {
   void SetDelays(const PolitenessSettings& settings,
                  const std::function<std::string_view(uint64_t host)>& name_of);
 
-  Explanation Why(uint64_t host) const;
+  Explanation Why(uint64_t host, uint32_t authority = kNoAuthority) const;
+  // How often in a row the authority did not answer, as far as is known here.
+  uint32_t Failures(uint64_t host, uint32_t authority) const;
+  // Whether the record of the host, or of one of its authorities, does not say
+  // what is known here: a note will come.
+  bool HasNews(uint64_t host) const;
   // Cost: that of all hosts in memory.
   HostCounts CountHosts() const;
   PolitenessStats stats() const;

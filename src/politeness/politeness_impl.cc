@@ -33,7 +33,8 @@ size_t Politeness::Impl::DomainAtHash::operator()(const DomainAt& at) const {
 
 size_t Politeness::Impl::ServerKeyHash::operator()(const ServerKey& key) const {
   return KeyedHash(
-      {reinterpret_cast<const char*>(key.bytes.data()), key.bytes.size()}, 0);
+      {reinterpret_cast<const char*>(key.bytes.data()), key.bytes.size()},
+      seed);
 }
 
 Politeness::Impl::Impl(const Clock& clock, PolitenessOptions options)
@@ -45,6 +46,9 @@ Politeness::Impl::Impl(const Clock& clock, PolitenessOptions options)
                     options_.restarted ? clock.Now() : MonoTime()),
       start_(clock.Now()),
       everyone_at_(options_.restarted ? start_ : MonoTime()),
+      recent_servers_(0, ServerKeyHash{options_.table_seed}),
+      server_by_key_(0, ServerKeyHash{options_.table_seed}),
+      proven_hosts_(static_cast<size_t>(options_.settings.max_hosts)),
       cycle_s_(Seconds(options_.settings.host_delay)),
       rate_at_(start_) {}
 
@@ -56,6 +60,8 @@ uint32_t Politeness::Impl::FindHost(uint64_t key) const {
 uint32_t Politeness::Impl::MakeHost(uint64_t key) {
   const uint32_t number = hosts_.Add();
   hosts_[number].key = key;
+  hosts_[number].proven = proven_hosts_.Contains(key);
+  if (hosts_[number].proven) ++proven_in_memory_;
   host_by_key_.emplace(key, number);
   return number;
 }
@@ -63,15 +69,20 @@ uint32_t Politeness::Impl::MakeHost(uint64_t key) {
 uint32_t Politeness::Impl::MakeHost(const HostFacts& facts) {
   const uint32_t number = MakeHost(facts.host);
   Host& host = hosts_[number];
-  host.trouble = host.recorded = {facts.failures, facts.overloads};
+  host.overloads = host.recorded = facts.overloads;
   // A record that names any of these was made after a contact.
-  host.contacted = host.trouble != Trouble() || facts.not_before != MonoTime();
+  host.contacted = facts.failures > 0 || facts.overloads > 0 ||
+                   facts.not_before != MonoTime() ||
+                   facts.authority_not_before != MonoTime();
   return number;
 }
 
 void Politeness::Impl::DropHost(uint32_t number) {
   Host& host = hosts_[number];
+  if (host.proven) --proven_in_memory_;
   host_heap_.Remove(number);
+  late_hosts_.Remove(number);
+  late_urls_.Remove(number);
   ClearAddresses(host);
   host_by_key_.erase(host.key);
   hosts_.Remove(number);
@@ -86,17 +97,25 @@ void Politeness::Impl::WaitUntil(Host& host, MonoTime time,
 
 void Politeness::Impl::SetAddresses(Host& host,
                                     std::span<const ServerKey> addresses) {
-  const size_t count = std::min(addresses.size(), kMostAddresses);
-  NEPHILA_CHECK(count > 0);
+  NEPHILA_CHECK(!addresses.empty());
+  // Each server once.
+  std::array<ServerKey, kMostAddresses> keys{};
+  size_t count = 0;
+  for (const ServerKey& address :
+       addresses.first(std::min(addresses.size(), kMostAddresses))) {
+    const ServerKey key = ClockOf(address);
+    const auto end = keys.begin() + static_cast<std::ptrdiff_t>(count);
+    if (std::find(keys.begin(), end, key) == end) keys[count++] = key;
+  }
   bool same = host.server_count == count;
   for (size_t i = 0; same && i < count; ++i) {
-    same = servers_[host.servers[i]].key == addresses[i];
+    same = servers_[host.servers[i]].key == keys[i];
   }
   if (same) return;
   // The new ones first, so that one that is in both stays.
   std::array<uint32_t, kMostAddresses> servers{};
   for (size_t i = 0; i < count; ++i) {
-    servers[i] = ServerOf(addresses[i]);
+    servers[i] = ServerOf(keys[i]);
     ++servers_[servers[i]].hosts;
     AddDomain(servers[i], host.domain, host.pace.budget);
   }
@@ -123,7 +142,7 @@ void Politeness::Impl::TakeFacts(uint32_t number, const HostFacts& facts) {
   const double budget = facts.budget > 0 ? facts.budget : host.pace.budget;
   if (is_new) {
     host.domain = facts.domain;
-    if (host.held) host.recorded = {facts.failures, facts.overloads};
+    if (host.held) host.recorded = facts.overloads;
     host.held = false;
   } else if (budget != host.pace.budget) {
     // Counted anew where it is.
@@ -140,6 +159,7 @@ void Politeness::Impl::TakeFacts(uint32_t number, const HostFacts& facts) {
       std::max(host.not_before, std::min(facts.not_before, kFarthest));
   WaitUntil(host, host.not_before, DelayReason::kNotBefore);
   WaitAsSettingsSay(host);
+  TakeLaneFacts(host, facts);
 }
 
 // What is known now may ask for a longer wait than what was known then.
@@ -213,23 +233,37 @@ MonoTime Politeness::Impl::FirstRobotsDue(const Host& host) const {
 }
 
 MonoTime Politeness::Impl::DueOf(const Host& host) const {
-  if (!host.urgent.empty() && host.urgent.front().kind == Kind::kFirstRobots) {
-    return std::max(FirstRobotsDue(host), host.domain_turn);
+  MonoTime due = MonoTime::max();
+  for (size_t i = 0; i < host.lanes.size(); ++i) {
+    const Lane& lane = host.lanes[i];
+    if (!lane.urls.empty()) due = std::min(due, LaneDue(host, lane));
   }
-  return std::max(host.ready_at, host.domain_turn);
+  if (due == MonoTime::max()) due = host.ready_at;
+  return std::max(due, host.domain_turn);
 }
 
-MonoTime Politeness::Impl::TurnOf(const Host& host, Kind kind,
+MonoTime Politeness::Impl::TurnOf(const Host& host, const Lane& lane, Kind kind,
                                   MonoTime now) const {
-  const Length delay = rules_.HostDelay(host.pace).length;
   const bool urgent = kind != Kind::kPage;
-  if (kind == Kind::kFirstRobots && host.urgent.empty() &&
+  if (kind == Kind::kFirstRobots && lane.urls.urgent() == 0 &&
       host.place != Place::kFlight) {
-    return std::max(now, FirstRobotsDue(host));
+    return std::max({now, FirstRobotsDue(host), lane.ready_at});
   }
-  size_t before = urgent ? host.urgent.size() : host.urls();
+  const Length delay = rules_.HostDelay(host.pace).length;
+  size_t before = urgent ? lane.urls.urgent() : lane.urls.size();
+  if (host.lanes.size() > 1) {
+    // Others take turns with it, once they are due.
+    const MonoTime soon = After(now, options_.settings.park_after);
+    const size_t turns = before + 1;
+    for (size_t i = 0; i < host.lanes.size(); ++i) {
+      const Lane& other = host.lanes[i];
+      if (&other == &lane || other.ready_at > soon) continue;
+      before += std::min(other.urls.size(), turns);
+    }
+  }
   if (host.place == Place::kFlight) ++before;
-  return After(std::max(now, host.ready_at), Times(delay, before));
+  return After(std::max({now, host.ready_at, lane.ready_at}),
+               Times(delay, before));
 }
 
 MonoTime Politeness::Impl::NextAway(MonoTime from, MonoTime& later_until,
@@ -250,65 +284,71 @@ Added Politeness::Impl::Add(const HostFacts& facts, Kind kind,
       return *later;
     }
   }
-  if (waiting_ >= static_cast<uint64_t>(settings.max_urls)) {
-    return {AddOutcome::kFull, {}};
-  }
   if (known != kNone) {
+    if (!MakeRoomForLane(hosts_[known], facts.authority)) {
+      return {AddOutcome::kLater, After(now, Times(settings.park_after, 2))};
+    }
     TakeFacts(known, facts);
-    return AddTo(known, kind, std::move(payload));
+    return AddTo(known, facts.authority, kind, std::move(payload));
   }
-  if (hosts_.size() >= static_cast<uint64_t>(settings.max_hosts)) {
-    return {AddOutcome::kFull, {}};
+  const bool was_parked = parked != parked_hosts_.end();
+  if (!was_parked && KnownIsFull(now)) {
+    return {AddOutcome::kLater, ComeAgain(now)};
   }
-  if (parked != parked_hosts_.end()) {
-    const uint32_t number = Unpark(parked);
-    TakeFacts(number, facts);
-    const Added added = AddTo(number, kind, std::move(payload));
-    // What came with it makes it wait for longer.
-    if (added.outcome != AddOutcome::kTaken) MoveToParked(number);
-    return added;
-  }
-  if (ParkedIsFull(now)) {
+  const uint32_t number = was_parked ? Unpark(parked) : MakeHost(facts);
+  if (!MakeRoomForLane(hosts_[number], facts.authority)) {
+    MoveToParked(number);  // only a host that was parked has that many
     return {AddOutcome::kLater, After(now, Times(settings.park_after, 2))};
   }
-  const uint32_t number = MakeHost(facts);
   TakeFacts(number, facts);
   MonoTime turn{};
   const uint32_t server = BestServer(hosts_[number], now, turn);
+  Lane& lane = *FindLane(hosts_[number], facts.authority);
+  const MonoTime own = TurnOf(hosts_[number], lane, kind, now);
   Added added{AddOutcome::kLater, {}};
   if (turn > After(now, settings.park_after)) {
-    added.due = NextAwayAt(servers_[server], turn, now);
+    added.due = std::max(own, NextAwayAt(servers_[server], turn, now));
+  } else if (own > After(now, settings.park_after) ||
+             MakeHostRoom(std::max(turn, own), now) ||
+             (hosts_[number].proven && MakeProvenRoom(now))) {
+    added = AddTo(number, facts.authority, kind, std::move(payload));
   } else {
-    added = AddTo(number, kind, std::move(payload));
+    added = NoRoom(lane, hosts_[number], kind, std::max(turn, own), now);
   }
-  // Its owner has the clock of a host that came with it.
-  if (added.outcome != AddOutcome::kTaken) DropHost(number);
+  if (added.outcome == AddOutcome::kTaken) return added;
+  if (was_parked) {
+    MoveToParked(number);
+  } else {
+    // Its owner has the clock of a host that came with it.
+    DropHost(number);
+  }
   return added;
 }
 
-Added Politeness::Impl::AddTo(uint32_t number, Kind kind, std::string payload) {
+Added Politeness::Impl::AddTo(uint32_t number, uint32_t authority, Kind kind,
+                              std::string payload) {
   const MonoTime now = clock_.Now();
   Host& host = hosts_[number];
-  const MonoTime turn = TurnOf(host, kind, now);
-  if (turn > After(now, options_.settings.park_after)) {
-    const Length delay = rules_.HostDelay(host.pace).length;
+  Lane& lane = *FindLane(host, authority);
+  const MonoTime turn = TurnOf(host, lane, kind, now);
+  if (turn > After(now, options_.settings.park_after) ||
+      !MakeUrlRoom(turn, now)) {
     ScheduleHost(number);
-    return {AddOutcome::kLater, kind == Kind::kPage
-                                    ? NextAway(turn, host.later_until, delay)
-                                    : turn};
+    return NoRoom(lane, host, kind, turn, now);
   }
-  if (host.urls() == 0 && host.place == Place::kHeap) ++busy_hosts_;
-  (kind == Kind::kPage ? host.pages : host.urgent)
-      .Push({kind, std::move(payload)});
+  if (host.place == Place::kHeap && !host.has_urls()) ++busy_hosts_;
+  lane.urls.Push({kind, std::move(payload)});
   ++waiting_;
   ++added_;
   ScheduleHost(number);
+  ScheduleTail(number);
   return {};
 }
 
 void Politeness::Impl::Update(const HostFacts& facts) {
   const uint32_t number = FindHost(facts.host);
   if (number == kNone) return;  // what is parked learns it with its next URL
+  if (!MakeRoomForLane(hosts_[number], facts.authority)) return;
   TakeFacts(number, facts);
   ScheduleHost(number);
 }
@@ -316,28 +356,50 @@ void Politeness::Impl::Update(const HostFacts& facts) {
 void Politeness::Impl::ScheduleHost(uint32_t number) {
   const Host& host = hosts_[number];
   if (host.place != Place::kHeap) return;
-  host_heap_.Put(number, host.urls() > 0 ? DueOf(host) : StaysUntil(host));
+  const MonoTime time = host.has_urls() ? DueOf(host) : StaysUntil(host);
+  host_heap_.Put(number, time);
+  late_hosts_.Put(number, time);
 }
 
 MonoTime Politeness::Impl::StaysUntil(const Host& host) const {
-  if (!host.hopped || host.crawl_delay_at != MonoTime()) return host.ready_at;
+  // What an authority waits for longer its record will know.
+  MonoTime until = host.ready_at;
+  for (size_t i = 0; i < host.lanes.size(); ++i) {
+    const MonoTime ready_at = host.lanes[i].ready_at;
+    if (ready_at > until &&
+        ready_at <= After(clock_.Now(), options_.settings.park_after)) {
+      until = ready_at;
+    }
+  }
+  if (!host.hopped || host.crawl_delay_at != MonoTime()) return until;
   // A redirect knows nothing of where it leads; when a URL of the host says
   // what delay it asks for, that counts from here.
-  return std::max(host.ready_at,
-                  After(host.last_end, options_.settings.park_after));
+  return std::max(until, After(host.last_end, options_.settings.park_after));
 }
 
-void Politeness::Impl::SetPace(Host& host, const Outcome& outcome) {
-  host.trouble.Note(outcome.host, options_.settings);
-  host.pace.last_download = Bounded(outcome.download);
+void Politeness::Impl::SetPace(Host& host, Lane& lane, const Outcome& outcome,
+                               bool contacted) {
+  const bool silent = outcome.host == item::HostStep::kTrouble ||
+                      outcome.host == item::HostStep::kDead;
+  Trouble trouble{lane.failures, host.overloads};
+  trouble.Note(outcome.host, options_.settings);
+  lane.failures = trouble.failures;
+  host.overloads = trouble.overloads;
+  if (outcome.host != item::HostStep::kNone) lane.answered = !silent;
+  NoteClass(host, outcome);
+  // How long nothing came is no time of a download.
+  host.pace.last_download = silent ? Length::zero() : Bounded(outcome.download);
   Delay delay = rules_.HostDelay(host.pace);
   delay.AtLeast(rules_.RetryAfter(outcome.retry_after),
                 DelayReason::kRetryAfter);
-  if (outcome.host != item::HostStep::kNone) {
-    delay.AtLeast(rules_.BackOff(host.trouble), DelayReason::kBackOff);
-    delay.AtLeast(rules_.DeadPause(host.trouble.failures),
-                  DelayReason::kDeadHost);
+  if (silent) {
+    Delay pause{rules_.BackOff(trouble), DelayReason::kBackOff};
+    pause.AtLeast(rules_.DeadPause(trouble.failures), DelayReason::kDeadHost);
+    LaneWaitsUntil(lane, After(outcome.end, pause.length), pause.reason);
+  } else if (outcome.host != item::HostStep::kNone) {
+    delay.AtLeast(rules_.BackOff(trouble), DelayReason::kBackOff);
   }
+  if (!contacted) return;
   host.last_end = outcome.end;
   WaitUntil(host, After(outcome.end, delay.length), delay.reason);
   // Hosts that wait for longer are not in memory.
@@ -349,7 +411,7 @@ void Politeness::Impl::SetPace(Host& host, const Outcome& outcome) {
 Waits Politeness::Impl::Done(uint64_t lease, const Outcome& outcome) {
   const auto found = leases_.find(lease);
   NEPHILA_CHECK(found != leases_.end());
-  const auto [host_number, server_number, contacted] = found->second;
+  const auto [host_number, server_number, authority, contacted] = found->second;
   leases_.erase(found);
   const MonoTime now = clock_.Now();
   Waits waits;
@@ -367,29 +429,45 @@ Waits Politeness::Impl::Done(uint64_t lease, const Outcome& outcome) {
   DropServerIfDone(server_number);
 
   Host& host = hosts_[host_number];
+  Lane& lane = *FindLane(host, authority);
   host.place = Place::kHeap;
   host.line_server = kNone;
-  if (host.urls() == 0) --busy_hosts_;
+  lane.in_flight = false;
+  if (!host.has_urls()) --busy_hosts_;
   if (contacted || outcome.contact.has_value() ||
       (outcome.host != item::HostStep::kNone &&
        outcome.host != item::HostStep::kWell)) {
     // One that could not even be tried is not tried again at once either.
     host.contacted = true;
-    SetPace(host, outcome);
+    SetPace(host, lane, outcome, /*contacted=*/true);
   }
-  waits.host = WaitOf(host, now);
-  if (DueOf(host) > After(now, options_.settings.park_after)) {
-    if (host.urls() > 0) SendAway(host_number, host.ready_at);
-    Leave(host_number);
-    return waits;
-  }
-  if (host.trouble == Trouble() && host.recorded != Trouble()) {
-    // It is well, and its record should not say otherwise for long.
-    host.recorded = {};
-    host.noted = Note(host.key, host.ready_at, host.trouble);
-  }
-  ScheduleHost(host_number);
+  waits.host = WaitOf(host, &lane, now);
+  Settle(host_number, authority, now);
   return waits;
+}
+
+void Politeness::Impl::Settle(uint32_t number, uint32_t authority,
+                              MonoTime now) {
+  const MonoTime limit = After(now, options_.settings.park_after);
+  Host& host = hosts_[number];
+  SendAwayLate(host, limit);
+  Lane& lane = *FindLane(host, authority);
+  if (host.has_urls() ? DueOf(host) > limit : MayLeave(host, lane, now)) {
+    if (host.has_urls()) SendAway(number, host.ready_at);
+    Leave(number);
+    return;
+  }
+  // The authority is well, and its record should not say otherwise for long.
+  const bool is_well = lane.failures == 0 && host.overloads == 0 &&
+                       (lane.recorded > 0 || host.recorded > 0);
+  if (is_well || (lane.ready_at > limit && HasNews(lane))) {
+    host.recorded = host.overloads;
+    lane.recorded = lane.failures;
+    lane.told = true;
+    host.noted = Note(host.key, host.ready_at, host.overloads, &lane);
+  }
+  ScheduleHost(number);
+  ScheduleTail(number);
 }
 
 void Politeness::Impl::NoteLeases(size_t count, MonoTime now) {
@@ -406,11 +484,11 @@ uint64_t Politeness::Impl::WantedHosts() const {
 }
 
 bool Politeness::Impl::WantsMore() const {
-  if (waiting_ >= static_cast<uint64_t>(options_.settings.max_urls) ||
-      hosts_.size() >= static_cast<uint64_t>(options_.settings.max_hosts)) {
-    return false;
-  }
-  return starved_ || busy_hosts_ < WantedHosts();
+  if (!CanMakeRoom(clock_.Now())) return false;
+  if (starved_ || busy_hosts_ < WantedHosts()) return true;
+  // Only slow hosts wait for a transfer: they make way for others, once there
+  // are some.
+  return in_lines_[static_cast<size_t>(HostClass::kSlow)] > 0 && !OthersWait();
 }
 
 }  // namespace nephila::politeness

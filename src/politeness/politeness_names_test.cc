@@ -36,20 +36,21 @@ TEST_F(PolitenessNamesTest, AHostBacksOffAndIsDead) {
   EXPECT_EQ(NotYet(host), std::nullopt);
   for (const Length wait : {seconds(30), seconds(60)}) {
     const HostWait left = Fail(host);
-    EXPECT_EQ(left.left, wait);
+    EXPECT_EQ(left.authority_left, wait);
     EXPECT_EQ(NotYet(host), clock_.Now() + wait);
     EXPECT_EQ(politeness_->stats().hosts, 1U);
     clock_.Advance(wait);
     EXPECT_EQ(NotYet(host), std::nullopt);
   }
   const HostWait dead = Fail(host);
-  EXPECT_EQ(dead.left, minutes(10));
-  EXPECT_EQ(dead.reason, DelayReason::kDeadHost);
+  EXPECT_EQ(dead.authority_left, minutes(10));
+  EXPECT_EQ(dead.authority_reason, DelayReason::kDeadHost);
+  EXPECT_EQ(dead.left, seconds(0));  // nobody was contacted
   EXPECT_EQ(dead.failures, 3U);
   EXPECT_EQ(politeness_->stats().parked_hosts, 1U);
   const HostNote note = TakeNotes().back();
   EXPECT_EQ(note.failures, 3U);
-  EXPECT_EQ(note.not_before, clock_.Now() + minutes(10));
+  EXPECT_EQ(note.authority_not_before, clock_.Now() + minutes(10));
   // One behind the other.
   EXPECT_EQ(NotYet(host), clock_.Now() + minutes(10));
   EXPECT_EQ(NotYet(host), clock_.Now() + minutes(10) + seconds(1));
@@ -57,11 +58,11 @@ TEST_F(PolitenessNamesTest, AHostBacksOffAndIsDead) {
   politeness_->Forget(note.host, note.epoch);
   TestHost again(7);
   again.failures = 3;
-  again.not_before = note.not_before;
-  EXPECT_EQ(NotYet(again), note.not_before);
+  again.authority_not_before = note.authority_not_before;
+  EXPECT_EQ(NotYet(again), note.authority_not_before);
   clock_.Advance(minutes(10));
   EXPECT_EQ(NotYet(again), std::nullopt);
-  EXPECT_EQ(Fail(again).left, minutes(20));
+  EXPECT_EQ(Fail(again).authority_left, minutes(20));
 }
 
 TEST_F(PolitenessNamesTest, WhatWaitsInMemoryIsSentAwayWhenItsHostIsDead) {
@@ -69,7 +70,7 @@ TEST_F(PolitenessNamesTest, WhatWaitsInMemoryIsSentAwayWhenItsHostIsDead) {
   Add(host, "first");
   Finish(TakeOne());
   Add(host, "second");
-  EXPECT_EQ(Fail(host, HostStep::kDead).left, minutes(10));
+  EXPECT_EQ(Fail(host, HostStep::kDead).authority_left, minutes(10));
   const auto parked = TakeParked();
   ASSERT_EQ(parked.size(), 1U);
   EXPECT_EQ(parked[0].payload, "second");
@@ -91,7 +92,7 @@ TEST_F(PolitenessNamesTest, ATransferInFlightGoesOn) {
   Add(host, "first");
   Add(host, "second");
   const Lease lease = TakeOne();
-  EXPECT_EQ(Fail(host).left, seconds(30));
+  EXPECT_EQ(Fail(host).authority_left, seconds(30));
   Finish(lease);
   EXPECT_EQ(WaitForLease(seconds(1), minutes(5)), seconds(30));
 }
@@ -99,9 +100,11 @@ TEST_F(PolitenessNamesTest, ATransferInFlightGoesOn) {
 TEST_F(PolitenessNamesTest, WithTooManyParkedOnesNewHostsWait) {
   PolitenessSettings settings;
   settings.max_parked = 1;
+  settings.max_hosts = 1;
   Make(settings);
+  Fail(TestHost(6), HostStep::kDead);
   Fail(TestHost(7), HostStep::kDead);
-  EXPECT_EQ(NotYet(TestHost(8)), clock_.Now() + 2 * settings.park_after);
+  EXPECT_EQ(NotYet(TestHost(8)), clock_.Now() + seconds(10));
 }
 
 }  // namespace

@@ -16,32 +16,80 @@ namespace {
 
 constexpr std::chrono::hours kTroubleHolds{24};
 
+Length LeftOf(MonoTime until, MonoTime now) {
+  return std::max(Length::zero(), until - now);
+}
+
+void SetLane(const LaneState& lane, MonoTime now, HostWait& wait) {
+  wait.authority = lane.authority;
+  wait.authority_left = LeftOf(lane.ready_at, now);
+  wait.authority_reason = lane.reason;
+  wait.failures = lane.failures;
+}
+
+// The host once for each authority that is in trouble, or waits; if there is
+// none, once for the first, `if_well`.
+template <typename Lanes>
+void AddWaits(const HostWait& host, const Lanes& lanes, bool if_well,
+              SavedWaits* waits) {
+  bool added = false;
+  for (size_t i = 0; i < lanes.size(); ++i) {
+    HostWait wait = host;
+    SetLane(lanes[i], waits->when, wait);
+    if (wait.failures == 0 && wait.authority_left == Length::zero()) continue;
+    waits->hosts.push_back(wait);
+    added = true;
+  }
+  if (added || !if_well) return;
+  HostWait wait = host;
+  if (lanes.size() > 0) SetLane(lanes[0], waits->when, wait);
+  waits->hosts.push_back(wait);
+}
+
 }  // namespace
 
 uint64_t Politeness::Impl::Note(uint64_t key, MonoTime not_before,
-                                const Trouble& trouble) {
-  const uint64_t epoch = next_epoch_++;
-  notes_.push_back(
-      {key, epoch, not_before, trouble.failures, trouble.overloads});
-  return epoch;
+                                uint32_t overloads, const LaneState* lane) {
+  HostNote note;
+  note.host = key;
+  note.epoch = next_epoch_++;
+  note.not_before = not_before;
+  note.overloads = overloads;
+  if (lane != nullptr) {
+    note.authority = lane->authority;
+    note.authority_not_before = lane->ready_at;
+    note.failures = lane->failures;
+  }
+  notes_.push_back(note);
+  return note.epoch;
 }
 
 std::optional<Added> Politeness::Impl::AddParked(ParkedHost& host,
                                                  const HostFacts& facts,
                                                  Kind kind,
                                                  MonoTime now) const {
-  if (host.ready_at <= After(now, options_.settings.park_after)) {
-    return std::nullopt;
+  const MonoTime limit = After(now, options_.settings.park_after);
+  LaneState* lane = nullptr;
+  for (size_t i = 0; i < host.lanes.size(); ++i) {
+    LaneState& other = host.lanes[i];
+    if (other.authority == facts.authority && other.ready_at > limit) {
+      lane = &other;
+    }
   }
+  if (host.ready_at <= limit && lane == nullptr) return std::nullopt;
   HostPace pace;
   pace.budget = facts.budget;
   pace.crawl_delay = facts.crawl_delay.value_or(Length::zero());
   pace.site_delay = SiteDelay(facts);
-  const MonoTime turn =
-      std::max(host.ready_at, std::min(facts.not_before, kFarthest));
+  MonoTime turn =
+      std::max(host.ready_at,
+               std::min(std::max(facts.not_before, facts.authority_not_before),
+                        kFarthest));
+  if (lane != nullptr) turn = std::max(turn, lane->ready_at);
   if (kind != Kind::kPage) return Added{AddOutcome::kLater, turn};
+  MonoTime& later = lane != nullptr ? lane->later_until : host.later_until;
   return Added{AddOutcome::kLater,
-               NextAway(turn, host.later_until, rules_.HostDelay(pace).length)};
+               NextAway(turn, later, rules_.HostDelay(pace).length)};
 }
 
 HostWait Politeness::Impl::Failed(const HostFacts& facts, item::HostStep step) {
@@ -56,17 +104,26 @@ HostWait Politeness::Impl::Failed(const HostFacts& facts, item::HostStep step) {
   Outcome outcome;
   outcome.end = now;
   outcome.host = step;
-  SetPace(host, outcome);
-  const HostWait wait = WaitOf(host, now);
+  if (!MakeRoomForLane(host, facts.authority)) {
+    // The URL has its wait; there is no room to know it of the authority.
+    Lane unknown;
+    unknown.authority = facts.authority;
+    unknown.failures = facts.failures;
+    SetPace(host, unknown, outcome, /*contacted=*/false);
+    ScheduleHost(number);
+    return WaitOf(host, &unknown, now);
+  }
+  TakeLaneFacts(host, facts);
+  Lane& lane = *FindLane(host, facts.authority);
+  SetPace(host, lane, outcome, /*contacted=*/false);
+  const HostWait wait = WaitOf(host, &lane, now);
   if (host.place != Place::kHeap) return wait;
   const bool is_full =
       hosts_.size() > static_cast<uint64_t>(options_.settings.max_hosts);
-  if (DueOf(host) > After(now, options_.settings.park_after) ||
-      (is_full && host.urls() == 0)) {
-    if (host.urls() > 0) SendAway(number, host.ready_at);
+  if (is_full && !host.has_urls()) {
     Leave(number);
   } else {
-    ScheduleHost(number);
+    Settle(number, facts.authority, now);
   }
   return wait;
 }
@@ -79,40 +136,45 @@ std::optional<MonoTime> Politeness::Impl::NotYet(const HostFacts& facts,
     if (failures == 0 || ready_at <= now) return std::nullopt;
     return std::min(ready_at, kFarthest);
   };
+  const auto of_lane = [&](const LaneState* lane) {
+    return lane != nullptr
+               ? after_failures(lane->failures, lane->ready_at)
+               : after_failures(facts.failures, facts.authority_not_before);
+  };
   if (const uint32_t number = FindHost(facts.host); number != kNone) {
-    const Host& host = hosts_[number];
-    return after_failures(host.trouble.failures, host.ready_at);
+    return of_lane(FindLane(std::as_const(hosts_[number]), facts.authority));
   }
   const auto parked = parked_hosts_.find(facts.host);
   if (parked != parked_hosts_.end()) {
     ParkedHost& host = parked->second;
     if (const auto later = AddParked(host, facts, kind, now)) return later->due;
-    return after_failures(host.trouble.failures, host.ready_at);
+    return of_lane(FindLane(host, facts.authority));
   }
-  if (ParkedIsFull(now)) {
-    return After(now, Times(options_.settings.park_after, 2));
-  }
-  return after_failures(facts.failures, facts.not_before);
+  if (KnownIsFull(now)) return ComeAgain(now);
+  return of_lane(nullptr);
 }
 
 void Politeness::Impl::SendAway(uint32_t number, MonoTime from) {
   Host& host = hosts_[number];
-  const Length delay = rules_.HostDelay(host.pace).length;
   --busy_hosts_;
-  MonoTime due = from;
-  while (host.urls() > 0) {
-    Item item = host.urgent.empty() ? host.pages.Pop() : host.urgent.Pop();
-    parked_.push_back({host.key, item.kind, std::move(item.payload), due});
-    host.later_until = std::max(host.later_until, due);
-    due = After(due, delay);
-    --waiting_;
-    ++parked_urls_;
+  late_urls_.Remove(number);
+  size_t lanes = 0;
+  for (size_t i = 0; i < host.lanes.size(); ++i) {
+    if (!host.lanes[i].urls.empty()) ++lanes;
+  }
+  // They take turns when they come back, too.
+  const Length step = Times(rules_.HostDelay(host.pace).length, lanes);
+  for (size_t i = 0; i < host.lanes.size(); ++i) {
+    Lane& lane = host.lanes[i];
+    SendAway(host, lane, std::max(from, lane.ready_at), step);
   }
 }
 
 void Politeness::Impl::Leave(uint32_t number) {
-  const Host& host = hosts_[number];
-  if (host.ready_at <= clock_.Now() && host.trouble == host.recorded) {
+  Host& host = hosts_[number];
+  const MonoTime now = clock_.Now();
+  const bool has_news = HasNews(host);
+  if (host.ready_at <= now && !has_news) {
     // Its wait is over and its record right: nothing is left to be known, but
     // for URLs that were checked before the record was.
     if (host.noted == 0) {
@@ -123,8 +185,19 @@ void Politeness::Impl::Leave(uint32_t number) {
     return;
   }
   const uint64_t key = host.key;
-  ParkedHost& parked = MoveToParked(number);
-  parked.epoch = Note(key, parked.ready_at, parked.trouble);
+  const LaneState* noted = nullptr;
+  for (size_t i = 0; i < host.lanes.size(); ++i) {
+    Lane& lane = host.lanes[i];
+    if (!HasNews(lane)) continue;
+    noted = &lane;
+    host.noted = Note(key, host.ready_at, host.overloads, noted);
+    lane.told = true;
+  }
+  if (noted == nullptr) {
+    if (host.lanes.size() > 0) noted = &host.lanes[0];
+    host.noted = Note(key, host.ready_at, host.overloads, noted);
+  }
+  MoveToParked(number);
 }
 
 ParkedHost& Politeness::Impl::MoveToParked(uint32_t number) {
@@ -133,9 +206,17 @@ ParkedHost& Politeness::Impl::MoveToParked(uint32_t number) {
   parked.ready_at = host.ready_at;
   parked.last_end = host.last_end;
   parked.later_until = host.later_until;
-  parked.trouble = host.trouble;
+  parked.overloads = host.overloads;
   parked.reason = host.reason;
   parked.epoch = host.noted;
+  for (size_t i = 0; i < host.lanes.size(); ++i) {
+    const Lane& lane = host.lanes[i];
+    if (IsBlank(lane)) {
+      parked.later_until = std::max(parked.later_until, lane.later_until);
+    } else {
+      parked.lanes.Add() = static_cast<const LaneState&>(lane);
+    }
+  }
   DropHost(number);
   return parked;
 }
@@ -147,10 +228,16 @@ uint32_t Politeness::Impl::Unpark(ParkedHosts::iterator found) {
   host.ready_at = host.not_before = parked.ready_at;
   host.last_end = parked.last_end;
   host.later_until = parked.later_until;
-  host.trouble = host.recorded = parked.trouble;
+  host.overloads = host.recorded = parked.overloads;
   host.reason = parked.reason;
   host.contacted = true;
   host.noted = parked.epoch;
+  for (size_t i = 0; i < parked.lanes.size(); ++i) {
+    LaneState& lane = host.lanes.Add();
+    lane = parked.lanes[i];
+    lane.recorded = lane.failures;
+    lane.told = true;
+  }
   parked_hosts_.erase(found);
   return number;
 }
@@ -180,23 +267,35 @@ void Politeness::Impl::Forget(uint64_t key, uint64_t epoch) {
 // Nobody may come to forget them: a host that was restored has no name until a
 // URL of it comes. What they were owed is over; that they were in trouble is
 // worth knowing for a while longer.
-bool Politeness::Impl::ParkedIsFull(MonoTime now) {
-  const auto most = static_cast<uint64_t>(options_.settings.max_parked);
-  if (parked_hosts_.size() < most) return false;
+bool Politeness::Impl::KnownIsFull(MonoTime now) {
+  const auto most = static_cast<uint64_t>(options_.settings.max_parked) +
+                    static_cast<uint64_t>(options_.settings.max_hosts);
+  if (parked_hosts_.size() + hosts_.size() < most) return false;
   if (now < next_sweep_) return true;
   next_sweep_ = After(now, options_.settings.park_after);
   std::erase_if(parked_hosts_, [now](const auto& entry) {
     const ParkedHost& host = entry.second;
-    const Length kept =
-        host.trouble == Trouble() ? Length::zero() : Length(kTroubleHolds);
-    return After(host.ready_at, kept) <= now;
+    MonoTime until = host.ready_at;
+    bool trouble = host.overloads > 0;
+    for (size_t i = 0; i < host.lanes.size(); ++i) {
+      until = std::max(until, host.lanes[i].ready_at);
+      trouble = trouble || host.lanes[i].failures > 0;
+    }
+    const Length kept = trouble ? Length(kTroubleHolds) : Length::zero();
+    return After(until, kept) <= now;
   });
-  return parked_hosts_.size() >= most;
+  return parked_hosts_.size() + hosts_.size() >= most;
 }
 
-HostWait Politeness::Impl::WaitOf(const Host& host, MonoTime now) const {
-  return {host.key, std::max(Length::zero(), host.ready_at - now), host.reason,
-          host.trouble.failures, host.trouble.overloads};
+HostWait Politeness::Impl::WaitOf(const Host& host, const LaneState* lane,
+                                  MonoTime now) const {
+  HostWait wait;
+  wait.host = host.key;
+  wait.left = LeftOf(host.ready_at, now);
+  wait.reason = host.reason;
+  wait.overloads = host.overloads;
+  if (lane != nullptr) SetLane(*lane, now, wait);
+  return wait;
 }
 
 std::string Politeness::Impl::Save() const {
@@ -206,28 +305,32 @@ std::string Politeness::Impl::Save() const {
   waits.hosts.reserve(parked_hosts_.size());
   for (const auto& [key, number] : host_by_key_) {
     const Host& host = hosts_[number];
-    HostWait wait = WaitOf(host, waits.when);
+    const HostWait wait = WaitOf(host, nullptr, waits.when);
     // Shorter ones a restart waits anyway: those of hosts whose delay it does
     // not know are the shortest.
     HostPace again = host.pace;
     again.last_download = Length::zero();
     const Length delay = std::min<Length>(rules_.HostDelay(again).length,
                                           options_.settings.host_delay);
-    if (wait.left <= delay && host.trouble == Trouble()) continue;
-    waits.hosts.push_back(wait);
+    AddWaits(wait, host.lanes, wait.left > delay || host.overloads > 0, &waits);
   }
   for (const auto& [key, host] : parked_hosts_) {
-    waits.hosts.push_back(
-        {key, std::max(Length::zero(), host.ready_at - waits.when), host.reason,
-         host.trouble.failures, host.trouble.overloads});
+    HostWait wait;
+    wait.host = key;
+    wait.left = LeftOf(host.ready_at, waits.when);
+    wait.reason = host.reason;
+    wait.overloads = host.overloads;
+    AddWaits(wait, host.lanes, /*if_well=*/true, &waits);
   }
   for (const auto& [key, number] : server_by_key_) {
     const Length left = servers_[number].ready_at - waits.when;
     if (left > rules_.ServerDelay(0)) waits.servers.push_back({key, left});
   }
-  std::sort(
-      waits.hosts.begin(), waits.hosts.end(),
-      [](const HostWait& a, const HostWait& b) { return a.host < b.host; });
+  std::sort(waits.hosts.begin(), waits.hosts.end(),
+            [](const HostWait& a, const HostWait& b) {
+              return a.host != b.host ? a.host < b.host
+                                      : a.authority < b.authority;
+            });
   std::sort(waits.servers.begin(), waits.servers.end(),
             [](const ServerWait& a, const ServerWait& b) {
               return a.address.bytes < b.address.bytes;
@@ -330,9 +433,13 @@ void Politeness::Impl::OnlyContacted(const SavedWaits& saved,
     add_host(recent.host, recent.delay);
   }
   for (const Contact& contact : since) add_host(contact.host, contact.delay);
-  recent_servers_.insert(saved.recent_servers.begin(),
-                         saved.recent_servers.end());
-  for (const Contact& contact : since) recent_servers_.insert(contact.address);
+  // Earlier versions had a key for each address.
+  for (const ServerKey& key : saved.recent_servers) {
+    recent_servers_.insert(ClockOf(key));
+  }
+  for (const Contact& contact : since) {
+    recent_servers_.insert(ClockOf(contact.address));
+  }
 }
 
 Status Politeness::Impl::Restore(
@@ -352,6 +459,8 @@ Status Politeness::Impl::Restore(
   }
   for (HostWait wait : waits->hosts) {
     wait.left = std::max(Length::zero(), wait.left - passed);
+    wait.authority_left =
+        std::max(Length::zero(), wait.authority_left - passed);
     Hold(wait);
   }
   for (ServerWait wait : waits->servers) {
@@ -364,23 +473,37 @@ Status Politeness::Impl::Restore(
 void Politeness::Impl::Hold(const HostWait& wait) {
   const MonoTime now = clock_.Now();
   const MonoTime until = After(now, wait.left);
-  const Trouble trouble{wait.failures, wait.overloads};
   uint32_t number = FindHost(wait.host);
   if (const auto parked = parked_hosts_.find(wait.host);
       parked != parked_hosts_.end()) {
     number = Unpark(parked);
   } else if (number == kNone) {
     // How long a restart waits is known when it is added again.
-    if (until <= now && trouble == Trouble()) return;
+    if (until <= now && wait.authority_left == Length::zero() &&
+        wait.failures == 0 && wait.overloads == 0) {
+      return;
+    }
     number = MakeHost(wait.host);
     hosts_[number].held = true;
   }
   Host& host = hosts_[number];
   host.contacted = true;
-  host.trouble = trouble;
+  host.overloads = wait.overloads;
   WaitUntil(host, until, wait.reason);
-  if (host.urls() == 0 && host.place == Place::kHeap &&
-      host.ready_at > After(now, options_.settings.park_after)) {
+  Lane none;
+  Lane* lane = &none;
+  if (wait.authority != kNoAuthority) {
+    lane = FindLane(host, wait.authority);
+    if (lane == nullptr) {
+      lane = &AddLane(host, wait.authority);
+      lane->held = true;
+    }
+    lane->failures = wait.failures;
+    LaneWaitsUntil(*lane, After(now, wait.authority_left),
+                   wait.authority_reason);
+  }
+  if (!host.has_urls() && host.place == Place::kHeap &&
+      MayLeave(host, *lane, now)) {
     // Nobody knows whether its record was told.
     Leave(number);
   } else {
@@ -389,7 +512,7 @@ void Politeness::Impl::Hold(const HostWait& wait) {
 }
 
 void Politeness::Impl::Hold(const ServerWait& wait) {
-  const uint32_t number = ServerOf(wait.address);
+  const uint32_t number = ServerOf(ClockOf(wait.address));
   Server& server = servers_[number];
   server.ready_at = std::max(server.ready_at, After(clock_.Now(), wait.left));
   ScheduleServer(number);

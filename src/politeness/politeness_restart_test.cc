@@ -54,6 +54,28 @@ class PolitenessRestartTest : public ::testing::Test {
   std::unique_ptr<Politeness> politeness_;
 };
 
+// A manifest, journal and contact log of an earlier version name addresses.
+TEST_F(PolitenessRestartTest, WaitsOfAnIpv6AddressHoldForItsNetwork) {
+  TestHost host(1);
+  host.addresses = {Ipv6Number(1, 1)};
+  politeness_->Hold(ServerWait{Ipv6Number(1, 200), hours(1)});
+  politeness_->Add(host.facts(), Kind::kPage, "");
+  EXPECT_TRUE(Take().empty());
+
+  Start(false);
+  const std::string saved = politeness_->Save();
+  Start(true);
+  const std::vector<Contact> since = {{9, Ipv6Number(1, 200), {}}};
+  MustDo(politeness_->Restore(saved, since));
+  politeness_->Add(host.facts(), Kind::kPage, "");
+  TestHost other(2);
+  other.addresses = {Ipv6Number(2, 1)};
+  politeness_->Add(other.facts(), Kind::kPage, "");
+  const auto leases = Take();
+  ASSERT_EQ(leases.size(), 1U);
+  EXPECT_EQ(leases[0].host, 2U);
+}
+
 TEST_F(PolitenessRestartTest, HostsAndAddressesCountAsContactedAtTheStart) {
   Start(true);
   const MonoTime start = clock_.Now();
@@ -315,15 +337,18 @@ TEST_F(PolitenessRestartTest, ATransferEndsWithWhatIsLeftToWait) {
   clock_.Advance(milliseconds(100));
   const Waits waits = politeness_->Done(lease.id, outcome);
   EXPECT_EQ(waits.host, (HostWait{7, minutes(2) - milliseconds(100),
-                                  DelayReason::kRetryAfter, 1, 0}));
+                                  DelayReason::kRetryAfter, 0, kHttpAuthority,
+                                  seconds(30) - milliseconds(100),
+                                  DelayReason::kBackOff, 1}));
   EXPECT_EQ(waits.address, (ServerWait{ServerNumber(9), milliseconds(1900)}));
 }
 
 TEST_F(PolitenessRestartTest, WaitsOfTheJournalHold) {
   Start(true);
-  politeness_->Hold({7, minutes(2), DelayReason::kRetryAfter, 0, 1});
-  politeness_->Hold({8, hours(3), DelayReason::kDeadHost, 4, 0});
-  politeness_->Hold({9, seconds(0), DelayReason::kHostDelay, 0, 0});
+  politeness_->Hold({7, minutes(2), DelayReason::kRetryAfter, 1});
+  politeness_->Hold({8, seconds(0), DelayReason::kHostDelay, 0, kHttpAuthority,
+                     hours(3), DelayReason::kDeadHost, 4});
+  politeness_->Hold({9, seconds(0), DelayReason::kHostDelay, 0});
   EXPECT_EQ(politeness_->stats().hosts, 1U);
   const auto notes = TakeNotes();
   ASSERT_EQ(notes.size(), 1U);
@@ -342,7 +367,7 @@ TEST_F(PolitenessRestartTest, TheLongestWaitHoldsAndTheLastCount) {
   Start(true);
   EXPECT_OK(politeness_->Restore(saved));
   // After the manifest it answered, an entry of the journal says.
-  politeness_->Hold({7, seconds(40), DelayReason::kHostDelay, 0, 0});
+  politeness_->Hold({7, seconds(40), DelayReason::kHostDelay, 0});
   EXPECT_EQ(politeness_->Why(7).until, clock_.Now() + hours(1));
   EXPECT_EQ(politeness_->Why(7).trouble, Trouble());
   const auto notes = TakeNotes();
@@ -354,7 +379,8 @@ TEST_F(PolitenessRestartTest, TheLongestWaitHoldsAndTheLastCount) {
 
 TEST_F(PolitenessRestartTest, ARecordThatSaysMoreThanTheJournalIsPutRight) {
   Start(true);
-  politeness_->Hold({7, seconds(60), DelayReason::kHostDelay, 0, 0});
+  politeness_->Hold(
+      {7, seconds(60), DelayReason::kHostDelay, 0, kHttpAuthority});
   TestHost host(7);
   host.failures = 3;  // of before: that it is well did not come to its record
   politeness_->Add(host.facts(), Kind::kPage, "");
@@ -396,8 +422,11 @@ TEST_F(PolitenessRestartTest, WaitsComeBackAsTheyWereSaved) {
   waits.recent_hosts = {{1, {}}, {7, hours(2)}, {UINT64_MAX, {}}};
   waits.recent_servers = {ServerNumber(1), ServerNumber(2)};
   waits.when = clock_.Now();
-  waits.hosts = {{1, seconds(90), DelayReason::kCrawlDelay, 0, 2},
-                 {UINT64_MAX, seconds(0), DelayReason::kDeadHost, 5, 0}};
+  waits.hosts = {{1, seconds(90), DelayReason::kCrawlDelay, 2},
+                 {UINT64_MAX, seconds(0), DelayReason::kHostDelay, 0, 0,
+                  seconds(7), DelayReason::kBackOff, 1},
+                 {UINT64_MAX, seconds(0), DelayReason::kHostDelay, 0,
+                  kLastAuthority, hours(3), DelayReason::kDeadHost, 5}};
   waits.servers = {{ServerNumber(9), seconds(3)}};
   const std::string bytes = FormatWaits(waits);
   EXPECT_EQ(ParseWaits(bytes), waits);

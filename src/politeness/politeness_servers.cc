@@ -8,6 +8,14 @@
 
 namespace nephila::politeness {
 
+ServerKey Politeness::Impl::ClockOf(const ServerKey& address) const {
+  const net::IpAddress first =
+      options_.groups.FirstOf(net::IpAddress::V6(address.bytes));
+  ServerKey key;
+  std::copy(first.bytes().begin(), first.bytes().end(), key.bytes.begin());
+  return key;
+}
+
 uint32_t Politeness::Impl::ServerOf(const ServerKey& key) {
   const auto [at, is_new] = server_by_key_.emplace(key, kNone);
   if (!is_new) return at->second;
@@ -47,11 +55,21 @@ void Politeness::Impl::RemoveDomain(uint32_t number, uint64_t domain) {
 void Politeness::Impl::ScheduleServer(uint32_t number) {
   const Server& server = servers_[number];
   const bool unused = server.hosts == 0 && server.in_flight == 0;
-  if (IsOpen(server) && (server.line_size > 0 || unused)) {
-    server_heap_.Put(number, server.ready_at);
+  const bool has_line = server.line_size > 0;
+  const size_t last = has_line && hosts_[server.line_last].proven ? 0 : 1;
+  late_lines_[1 - last].Remove(number);
+  if (has_line) {
+    late_lines_[last].Put(number,
+                          TurnAt(server, server.line_size - 1, clock_.Now()));
   } else {
-    server_heap_.Remove(number);
+    late_lines_[last].Remove(number);
   }
+  TimedHeap* const heap =
+      IsOpen(server) && (has_line || unused) ? &HeapOf(server) : nullptr;
+  for (TimedHeap& other : server_heaps_) {
+    if (&other != heap) other.Remove(number);
+  }
+  if (heap != nullptr) heap->Put(number, server.ready_at);
 }
 
 void Politeness::Impl::DropServerIfDone(uint32_t number) {
@@ -61,7 +79,8 @@ void Politeness::Impl::DropServerIfDone(uint32_t number) {
     ScheduleServer(number);
     return;
   }
-  server_heap_.Remove(number);
+  for (TimedHeap& heap : server_heaps_) heap.Remove(number);
+  for (LatestHeap& lines : late_lines_) lines.Remove(number);
   server_by_key_.erase(server.key);
   servers_.Remove(number);
 }
@@ -136,6 +155,12 @@ bool Politeness::Impl::HasDomainTurn(uint32_t number, MonoTime now) {
 }
 
 void Politeness::Impl::EnterLine(uint32_t number, MonoTime now) {
+  const HostClass host_class = ClassOf(hosts_[number]);
+  if (LinesAreFull(host_class)) {
+    SendAway(number, ComeAgain(now));
+    Leave(number);
+    return;
+  }
   if (!HasDomainTurn(number, now)) return;
   MonoTime turn{};
   const uint32_t best = BestServer(hosts_[number], now, turn);
@@ -147,8 +172,11 @@ void Politeness::Impl::EnterLine(uint32_t number, MonoTime now) {
   }
   Host& host = hosts_[number];
   host.place = Place::kLine;
+  host.line_class = static_cast<uint8_t>(host_class);
+  ++in_lines_.at(host.line_class);
   host.line_server = best;
   host.line_next = kNone;
+  host.line_previous = server.line_last;
   if (server.line_size++ == 0) {
     server.line_first = number;
   } else {
@@ -156,6 +184,18 @@ void Politeness::Impl::EnterLine(uint32_t number, MonoTime now) {
   }
   server.line_last = number;
   ScheduleServer(best);
+  ScheduleTail(number);
+}
+
+void Politeness::Impl::LeaveLine(uint32_t number) {
+  Host& host = hosts_[number];
+  Server& server = servers_[host.line_server];
+  --in_lines_.at(host.line_class);
+  const uint32_t next = std::exchange(host.line_next, kNone);
+  const uint32_t previous = std::exchange(host.line_previous, kNone);
+  (next == kNone ? server.line_last : hosts_[next].line_previous) = previous;
+  (previous == kNone ? server.line_first : hosts_[previous].line_next) = next;
+  --server.line_size;
 }
 
 // Whoever is first in a line may have learnt since that it has to wait, or that
@@ -168,33 +208,35 @@ bool Politeness::Impl::HeadIsDue(uint32_t number, MonoTime now) {
   const bool here =
       std::find(std::as_const(host.servers).data(), end, number) != end;
   if (here && DueOf(host) <= now) return true;
-  server.line_first = host.line_next;
-  if (--server.line_size == 0) server.line_last = kNone;
+  LeaveLine(host_number);
   host.place = Place::kHeap;
   host.line_server = kNone;
-  host.line_next = kNone;
   ScheduleHost(host_number);
+  ScheduleTail(host_number);
   ScheduleServer(number);
   return false;
 }
 
-Lease Politeness::Impl::GiveLease(uint32_t number) {
+Lease Politeness::Impl::GiveLease(uint32_t number, MonoTime now) {
   Server& server = servers_[number];
   const uint32_t host_number = server.line_first;
   Host& host = hosts_[host_number];
-  server.line_first = host.line_next;
-  if (--server.line_size == 0) server.line_last = kNone;
-  Item item = host.urgent.empty() ? host.pages.Pop() : host.urgent.Pop();
+  LeaveLine(host_number);
+  Lane& lane = NextLane(host, now);
+  Item item = lane.urls.Pop();
+  lane.in_flight = true;
+  lane.turn = ++host.turns;
+  host.tried = !lane.answered;
   host.place = Place::kFlight;
   host.hopped = host.hopped || item.kind == Kind::kHop;
   host.domain_turn = {};
-  host.line_next = kNone;
+  ScheduleTail(host_number);
   --waiting_;
   ++leased_;
   const uint64_t id = next_lease_++;
-  leases_.emplace(id, LeaseInfo{host_number, number});
+  leases_.emplace(id, LeaseInfo{host_number, number, lane.authority});
   server.pending_lease = id;
-  server.leased_at = clock_.Now();
+  server.leased_at = now;
   ++server.in_flight;
   ScheduleServer(number);
   return {id,
@@ -202,40 +244,37 @@ Lease Politeness::Impl::GiveLease(uint32_t number) {
           server.key,
           item.kind,
           std::move(item.payload),
-          rules_.HostDelay(host.pace).length};
+          rules_.HostDelay(host.pace).length,
+          ClassOf(host)};
 }
 
-void Politeness::Impl::Take(size_t max, std::vector<Lease>& leases) {
+void Politeness::Impl::Take(const LeaseLimits& limits,
+                            std::vector<Lease>& leases) {
   const MonoTime now = clock_.Now();
   while (!host_heap_.empty() && host_heap_.time() <= now) {
     const uint32_t number = host_heap_.Take();
-    if (hosts_[number].urls() > 0) {
+    late_hosts_.Remove(number);
+    if (hosts_[number].has_urls()) {
       EnterLine(number, now);
     } else {
       Leave(number);
     }
   }
-  size_t given = 0;
-  while (given < max && !server_heap_.empty() && server_heap_.time() <= now) {
-    const uint32_t number = server_heap_.Take();
-    if (servers_[number].line_size > 0) {
-      if (!HeadIsDue(number, now)) continue;
-      leases.push_back(GiveLease(number));
-      ++given;
-    } else {
+  LeaseLimits left = limits;
+  const size_t before = leases.size();
+  while (TimedHeap* heap = NextHeap(left, now)) {
+    const uint32_t number = heap->Take();
+    if (servers_[number].line_size == 0) {
       DropServerIfDone(number);
+      continue;
     }
+    if (!HeadIsDue(number, now)) continue;
+    leases.push_back(GiveLease(number, now));
+    TakeOff(leases.back().host_class, left);
   }
-  if (max == 0) return;
-  starved_ = given < max;
-  NoteLeases(given, now);
-}
-
-MonoTime Politeness::Impl::NextDue() const {
-  MonoTime due = MonoTime::max();
-  if (!host_heap_.empty()) due = host_heap_.time();
-  if (!server_heap_.empty()) due = std::min(due, server_heap_.time());
-  return due;
+  if (limits.all == 0) return;
+  starved_ = left.all > 0;
+  NoteLeases(leases.size() - before, now);
 }
 
 void Politeness::Impl::NoteContact(Server& server, uint64_t lease,

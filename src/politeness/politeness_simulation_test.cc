@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <map>
 #include <memory>
@@ -24,6 +25,7 @@ namespace {
 // What happened, as servers would see it.
 struct Contact {
   uint64_t host;
+  size_t port;  // of kPorts
   ServerKey server;
   Kind kind;
   MonoTime leased;
@@ -35,19 +37,31 @@ struct Contact {
   bool cut_off;  // by the end of the process
 };
 
+// Some hosts have URLs at a second port.
+constexpr std::array<uint32_t, 2> kPorts = {kHttpAuthority,
+                                            AuthorityOf(8080, false)};
+
+// What the record of an authority says.
+struct Record {
+  MonoTime not_before{};
+  uint32_t failures = 0;
+};
+
 struct Site {
   TestHost host;
-  bool robots_known = false;
+  std::array<Record, kPorts.size()> records{};
 };
 
 struct Pending {
   size_t site;
+  size_t port;  // of kPorts
   Kind kind;
   std::string url;
-  // When it was checked, in the order of checks, and what the record said.
+  // When it was checked, in the order of checks, and what the records said.
   uint64_t checked = 0;
   MonoTime not_before{};
-  Trouble trouble{};
+  uint32_t overloads = 0;
+  Record record{};
 };
 
 class Simulation {
@@ -63,8 +77,9 @@ class Simulation {
     settings_.dead_pause = minutes(6);
     settings_.dead_pause_max = minutes(20);
     settings_.park_after = minutes(2);
-    settings_.max_hosts = 800;
-    settings_.max_urls = 1500;
+    // Both bounds are reached, and what is due last leaves memory.
+    settings_.max_hosts = 200;
+    settings_.max_urls = 400;
     settings_.max_parked = 150;
     settings_.download_multiple = seed % 2 == 0 ? 0 : 4;
     MakeSites();
@@ -119,21 +134,23 @@ class Simulation {
       // All domains of an address have one budget, so that the mean is known.
       site.host.budget = std::vector<double>{10, 20, 25, 1000}[server % 4];
       if (random_.Chance(0.1)) {
-        site.host.crawl_delay = seconds(random_.Below(100));
+        site.host.crawl_delay = seconds(random_.Below(120));
       }
       sites_.push_back(site);
       const size_t pages = 1 + random_.Below(random_.Chance(0.1) ? 20 : 3);
-      Enqueue({i, Kind::kFirstRobots, Name(i, 0)});
+      Enqueue({i, 0, Kind::kFirstRobots, Name(i, 0)});
       for (size_t page = 1; page <= pages; ++page) {
-        Enqueue({i, Kind::kPage, Name(i, page)});
+        const size_t port = i % 4 == 3 ? random_.Below(kPorts.size()) : 0;
+        Enqueue({i, port, Kind::kPage, Name(i, page)});
       }
     }
   }
   void Check(Pending& url) {
-    const TestHost& host = sites_[url.site].host;
+    const Site& site = sites_[url.site];
     url.checked = next_check_++;
-    url.not_before = host.not_before;
-    url.trouble = {host.failures, host.overloads};
+    url.not_before = site.host.not_before;
+    url.overloads = site.host.overloads;
+    url.record = site.records.at(url.port);
   }
   void Enqueue(Pending url) {
     Check(url);
@@ -183,10 +200,12 @@ class Simulation {
     std::vector<HostNote> notes;
     politeness_->TakeNotes(notes);
     for (const HostNote& note : notes) {
-      TestHost& host = sites_[note.host - 1].host;
-      host.not_before = note.not_before;
-      host.failures = note.failures;
-      host.overloads = note.overloads;
+      Site& site = sites_[note.host - 1];
+      site.host.not_before = note.not_before;
+      site.host.overloads = note.overloads;
+      if (Record* record = RecordOf(note)) {
+        *record = {note.authority_not_before, note.failures};
+      }
       notes_.emplace_back(next_check_, note);
     }
     while (!notes_.empty() &&
@@ -198,18 +217,30 @@ class Simulation {
     }
   }
 
+  // Null if the note is about the host alone.
+  Record* RecordOf(const HostNote& note) {
+    for (size_t port = 0; port < kPorts.size(); ++port) {
+      if (kPorts.at(port) == note.authority) {
+        return &sites_[note.host - 1].records.at(port);
+      }
+    }
+    return nullptr;
+  }
+
   bool Offer(const Pending& url) {
     TestHost host = sites_[url.site].host;
     host.not_before = url.not_before;
-    host.failures = url.trouble.failures;
-    host.overloads = url.trouble.overloads;
+    host.overloads = url.overloads;
+    host.authority = kPorts.at(url.port);
+    host.authority_not_before = url.record.not_before;
+    host.failures = url.record.failures;
     const Added added = politeness_->Add(host.facts(), url.kind, url.url);
     switch (added.outcome) {
       case AddOutcome::kTaken:
         held_.emplace(url.url, url);
         return true;
       case AddOutcome::kLater:
-        EXPECT_GT(added.due, clock_.Now() + settings_.park_after);
+        EXPECT_GT(added.due, clock_.Now());
         later_.emplace(added.due, url);
         return true;
       case AddOutcome::kFull:
@@ -233,6 +264,7 @@ class Simulation {
       held_.erase(lease.payload);
       Contact& contact = flight.contact;
       contact.host = lease.host;
+      contact.port = flight.url.port;
       contact.server = lease.address;
       contact.kind = lease.kind;
       contact.leased = clock_.Now();
@@ -242,7 +274,8 @@ class Simulation {
     }
   }
 
-  // How it will go. One host in twenty is dead at first.
+  // How it will go. One host in twenty is dead at first, of some others only
+  // the second port.
   void Plan(Contact& contact) {
     const Length connect = milliseconds(random_.Below(300));
     contact.contact = contact.leased + connect;
@@ -251,7 +284,9 @@ class Simulation {
     contact.retry_after = Length::zero();
     contact.health = HostStep::kWell;
     contact.cut_off = false;
-    const bool dead = contact.host % 20 == 0 && random_.Chance(0.9);
+    const bool dead = (contact.host % 20 == 0 ||
+                       (contact.host % 5 == 0 && contact.port > 0)) &&
+                      random_.Chance(0.9);
     if (dead || random_.Chance(0.02)) {
       contact.health = HostStep::kTrouble;
       contact.contact = contact.end;
@@ -332,9 +367,10 @@ class Simulation {
     held_.clear();
     // What was noted last did not come to the records.
     for (const auto& [checked, note] : notes_) {
-      TestHost& host = sites_[note.host - 1].host;
-      host.not_before = {};
-      host.failures = host.overloads = 0;
+      Site& site = sites_[note.host - 1];
+      site.host.not_before = {};
+      site.host.overloads = 0;
+      if (Record* record = RecordOf(note)) *record = {};
     }
     notes_.clear();
     restarted_at_ = clock_.Now();
@@ -406,50 +442,66 @@ class Checker {
         contacts.begin(), contacts.end(),
         [](const Contact& a, const Contact& b) { return a.leased < b.leased; });
     uint32_t overloads = 0;
-    uint32_t failures = 0;
-    for (size_t i = 0; i + 1 < contacts.size(); ++i) {
+    std::array<uint32_t, kPorts.size()> failures{};
+    std::array<MonoTime, kPorts.size()> silent_until{};
+    for (size_t i = 0; i < contacts.size(); ++i) {
       const Contact& one = contacts[i];
-      const Contact& two = contacts[i + 1];
-      ASSERT_GE(two.leased, one.end) << "two in flight at host " << host;
+      ASSERT_GE(one.leased, silent_until.at(one.port))
+          << "host " << host << " port " << one.port << " contact " << i;
       // A lease that made no contact and did not fail asks for no wait; after
       // one that was cut off the counts are what they were.
+      uint32_t& failed = failures.at(one.port);
+      const bool silent = one.health == HostStep::kTrouble;
       if (!one.cut_off) {
         overloads = one.health == HostStep::kBackOff ? overloads + 1
                     : one.health == HostStep::kWell  ? 0
                                                      : overloads;
-        failures = one.health == HostStep::kTrouble ? failures + 1 : 0;
+        failed = silent ? failed + 1 : 0;
+        if (silent) {
+          silent_until.at(one.port) = one.end + Silence(overloads, failed);
+        }
       }
-      const Length wait = HostWait(host, one, overloads, failures);
-      ASSERT_GE(two.leased - one.end, wait)
+      if (i + 1 == contacts.size()) break;
+      const Contact& two = contacts[i + 1];
+      ASSERT_GE(two.leased, one.end) << "two in flight at host " << host;
+      ASSERT_GE(two.leased - one.end, HostWait(host, one, overloads))
           << "host " << host << " contact " << i << " health "
           << static_cast<int>(one.health);
     }
   }
 
-  Length HostWait(uint64_t host, const Contact& contact, uint32_t overloads,
-                  uint32_t failures) const {
+  Length BackOff(uint32_t troubles) const {
+    if (troubles == 0) return Length::zero();
+    Length back_off = settings_.back_off;
+    for (uint32_t i = 1; i < troubles && back_off < settings_.back_off_max;
+         ++i) {
+      back_off *= 2;
+    }
+    return std::min(back_off, Length(settings_.back_off_max));
+  }
+
+  // Of an authority that does not answer.
+  Length Silence(uint32_t overloads, uint32_t failures) const {
+    Length wait = BackOff(overloads + failures);
+    if (failures < 3) return wait;
+    Length pause = settings_.dead_pause;
+    for (uint32_t i = 3; i < failures && pause < settings_.dead_pause_max;
+         ++i) {
+      pause *= 2;
+    }
+    return std::max(wait, std::min(pause, Length(settings_.dead_pause_max)));
+  }
+
+  Length HostWait(uint64_t host, const Contact& contact,
+                  uint32_t overloads) const {
     Length wait =
         Scale(settings_.host_delay, settings_.host_delay_floor, BudgetOf(host));
     wait = std::max(wait, simulation_.sites()[host - 1].host.crawl_delay);
-    if (contact.cut_off) return wait;
+    if (contact.cut_off || contact.health == HostStep::kTrouble) return wait;
     wait = std::max(wait, contact.download * settings_.download_multiple);
     wait = std::max(wait, contact.retry_after);
-    const uint32_t troubles = overloads + failures;
-    if (troubles > 0) {
-      Length back_off = settings_.back_off;
-      for (uint32_t i = 1; i < troubles && back_off < settings_.back_off_max;
-           ++i) {
-        back_off *= 2;
-      }
-      wait = std::max(wait, std::min(back_off, Length(settings_.back_off_max)));
-    }
-    if (failures >= 3) {
-      Length pause = settings_.dead_pause;
-      for (uint32_t i = 3; i < failures && pause < settings_.dead_pause_max;
-           ++i) {
-        pause *= 2;
-      }
-      wait = std::max(wait, std::min(pause, Length(settings_.dead_pause_max)));
+    if (contact.health == HostStep::kBackOff) {
+      wait = std::max(wait, BackOff(overloads));
     }
     return wait;
   }

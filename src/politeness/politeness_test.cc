@@ -73,6 +73,24 @@ TEST_F(PolitenessTest, KeepsContactsOfAnAddressApart) {
   EXPECT_EQ(TakeOne().host, 2U);
 }
 
+TEST_F(PolitenessTest, KeepsContactsOfAnIpv6NetworkApart) {
+  TestHost one(1);
+  TestHost two(2);
+  TestHost three(3);
+  one.addresses = {Ipv6Number(1, 1), Ipv6Number(1, 9)};
+  two.addresses = {Ipv6Number(1, 2)};
+  three.addresses = {Ipv6Number(2, 1)};
+  for (const TestHost& host : {one, two, three}) Add(host);
+  const auto leases = Take();
+  // The first and the one of the other network.
+  ASSERT_EQ(leases.size(), 2U);
+  EXPECT_EQ(politeness_->stats().addresses, 2U);
+  EXPECT_EQ(leases[0].address, politeness_->ClockOf(Ipv6Number(1, 77)));
+  for (const Lease& lease : leases) Finish(lease);
+  EXPECT_EQ(WaitForLease(milliseconds(10), seconds(10)),
+            PolitenessSettings().server_delay);
+}
+
 TEST_F(PolitenessTest, AHostInALineLearnsThatItHasToWait) {
   TestHost host(2, {9});
   Add(TestHost(1, {9}));
@@ -340,7 +358,7 @@ TEST_F(PolitenessTest, HostsAndUrlsInMemoryAreBounded) {
   EXPECT_FALSE(politeness_->WantsMore());
   EXPECT_EQ(Add(TestHost(1)).outcome, AddOutcome::kTaken);
   EXPECT_EQ(Add(TestHost(2)).outcome, AddOutcome::kTaken);
-  EXPECT_EQ(Add(TestHost(3)).outcome, AddOutcome::kFull);
+  EXPECT_EQ(Add(TestHost(3)).outcome, AddOutcome::kLater);
   EXPECT_EQ(politeness_->stats().added, 5U);
 }
 

@@ -30,6 +30,15 @@ inline ServerKey ServerNumber(uint32_t number) {
   return key;
 }
 
+// Address `last` of the IPv6 network 2600:0:0:`network`::/64.
+inline ServerKey Ipv6Number(uint8_t network, uint8_t last) {
+  ServerKey key;
+  key.bytes[0] = 0x26;
+  key.bytes[7] = network;
+  key.bytes[15] = last;
+  return key;
+}
+
 // A host with addresses of its own.
 struct TestHost {
   explicit TestHost(uint64_t key, std::vector<uint32_t> servers = {})
@@ -47,8 +56,10 @@ struct TestHost {
     facts.budget = budget;
     facts.crawl_delay = crawl_delay;
     facts.not_before = not_before;
-    facts.failures = failures;
     facts.overloads = overloads;
+    facts.authority = authority;
+    facts.authority_not_before = authority_not_before;
+    facts.failures = failures;
     facts.name = name;
     return facts;
   }
@@ -59,8 +70,10 @@ struct TestHost {
   double budget = 0;
   Length crawl_delay{0};
   MonoTime not_before{};
-  uint32_t failures = 0;
   uint32_t overloads = 0;
+  uint32_t authority = kHttpAuthority;
+  MonoTime authority_not_before{};
+  uint32_t failures = 0;
   std::string name;
 };
 

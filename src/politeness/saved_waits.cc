@@ -6,7 +6,7 @@
 namespace nephila::politeness {
 namespace {
 
-constexpr uint8_t kVersion = 3;
+constexpr uint8_t kVersion = 4;
 constexpr uint8_t kNamelessVersion = 2;
 // No time is later (delays.h), so no wait is longer.
 constexpr uint64_t kMostNanoseconds =
@@ -61,6 +61,50 @@ Result<void, ReadError> ReadRecent(ByteReader& reader, SavedWaits* waits) {
   return {};
 }
 
+Result<DelayReason, ReadError> ReadReason(ByteReader& reader) {
+  NEPHILA_TRY(const uint8_t reason, reader.U8());
+  if (reason >= kDelayReasons) return Unexpected(ReadError::kOverlong);
+  return static_cast<DelayReason>(reason);
+}
+
+Result<HostWait, ReadError> ReadHost(ByteReader& reader) {
+  HostWait wait;
+  NEPHILA_TRY(wait.host, reader.U64());
+  NEPHILA_TRY(wait.left, ReadLength(reader));
+  NEPHILA_TRY(wait.reason, ReadReason(reader));
+  NEPHILA_TRY(wait.overloads, reader.U32());
+  NEPHILA_TRY(const uint64_t authority, reader.Varint());
+  if (authority == 0) return wait;
+  if (authority > uint64_t{kLastAuthority} + 1) {
+    return Unexpected(ReadError::kOverlong);
+  }
+  wait.authority = static_cast<uint32_t>(authority - 1);
+  NEPHILA_TRY(wait.authority_left, ReadLength(reader));
+  NEPHILA_TRY(wait.authority_reason, ReadReason(reader));
+  NEPHILA_TRY(wait.failures, reader.U32());
+  return wait;
+}
+
+// Nobody wrote down which authority had failed.
+Result<void, ReadError> ReadOldHost(ByteReader& reader, SavedWaits* waits) {
+  HostWait wait;
+  NEPHILA_TRY(wait.host, reader.U64());
+  NEPHILA_TRY(wait.left, ReadLength(reader));
+  NEPHILA_TRY(wait.reason, ReadReason(reader));
+  NEPHILA_TRY(const uint32_t failures, reader.U32());
+  NEPHILA_TRY(wait.overloads, reader.U32());
+  if (failures == 0) {
+    waits->hosts.push_back(wait);
+    return {};
+  }
+  wait.failures = failures;
+  for (const uint32_t authority : {kHttpAuthority, kHttpsAuthority}) {
+    wait.authority = authority;
+    waits->hosts.push_back(wait);
+  }
+  return {};
+}
+
 Result<SavedWaits, ReadError> Read(ByteReader& reader, uint8_t version) {
   SavedWaits waits;
   NEPHILA_TRY(const std::string_view boot, reader.Sized());
@@ -69,14 +113,11 @@ Result<SavedWaits, ReadError> Read(ByteReader& reader, uint8_t version) {
   waits.when = MonoTime(when);
   NEPHILA_TRY(const uint64_t hosts, reader.Varint());
   for (uint64_t i = 0; i < hosts; ++i) {
-    HostWait wait;
-    NEPHILA_TRY(wait.host, reader.U64());
-    NEPHILA_TRY(wait.left, ReadLength(reader));
-    NEPHILA_TRY(const uint8_t reason, reader.U8());
-    if (reason >= kDelayReasons) return Unexpected(ReadError::kOverlong);
-    wait.reason = static_cast<DelayReason>(reason);
-    NEPHILA_TRY(wait.failures, reader.U32());
-    NEPHILA_TRY(wait.overloads, reader.U32());
+    if (version != kVersion) {
+      NEPHILA_RETURN_IF_ERROR(ReadOldHost(reader, &waits));
+      continue;
+    }
+    NEPHILA_TRY(const HostWait wait, ReadHost(reader));
     waits.hosts.push_back(wait);
   }
   NEPHILA_TRY(const uint64_t servers, reader.Varint());
@@ -104,8 +145,15 @@ std::string FormatWaits(const SavedWaits& waits) {
     writer.U64(wait.host);
     writer.Varint(static_cast<uint64_t>(wait.left.count()));
     writer.U8(static_cast<uint8_t>(wait.reason));
-    writer.U32(wait.failures);
     writer.U32(wait.overloads);
+    if (wait.authority == kNoAuthority) {
+      writer.Varint(0);
+      continue;
+    }
+    writer.Varint(uint64_t{wait.authority} + 1);
+    writer.Varint(static_cast<uint64_t>(wait.authority_left.count()));
+    writer.U8(static_cast<uint8_t>(wait.authority_reason));
+    writer.U32(wait.failures);
   }
   writer.Varint(waits.servers.size());
   for (const ServerWait& wait : waits.servers) {
@@ -129,7 +177,7 @@ std::string FormatWaits(const SavedWaits& waits) {
 std::optional<SavedWaits> ParseWaits(std::string_view bytes) {
   ByteReader reader(bytes);
   const auto version = reader.U8();
-  if (!version || (*version != kVersion && *version != kNamelessVersion)) {
+  if (!version || *version < kNamelessVersion || *version > kVersion) {
     return std::nullopt;
   }
   auto waits = Read(reader, *version);

@@ -5,7 +5,9 @@
 // machine has started anew. With those of a manifest stands when that was, by
 // which boot, and who was contacted lately, for a restart under the same boot.
 // One version byte; what cannot be read is refused as a whole. Version 2 has no
-// names: under no boot does it say who was left alone.
+// names: under no boot does it say who was left alone. Versions 2 and 3 have
+// failures of hosts: the wait is that of the host still, and each of the
+// default authorities has the failures.
 //
 // Threads: any. Cost: linear.
 #pragma once
@@ -17,19 +19,24 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "politeness/authority.h"
 #include "politeness/delays.h"
 #include "politeness/server_key.h"
 
 namespace nephila::politeness {
 
+// The wait of a host, and that of one of its authorities.
 struct HostWait {
   bool operator==(const HostWait&) const = default;
 
   uint64_t host = 0;
   Length left{0};
   DelayReason reason = DelayReason::kHostDelay;
-  uint32_t failures = 0;  // of the host in a row, as of HostFacts
-  uint32_t overloads = 0;
+  uint32_t overloads = 0;  // of the host in a row, as of HostFacts
+  uint32_t authority = kNoAuthority;
+  Length authority_left{0};
+  DelayReason authority_reason = DelayReason::kBackOff;
+  uint32_t failures = 0;  // of the authority in a row
 };
 
 struct ServerWait {
@@ -53,7 +60,7 @@ struct SavedWaits {
 
   std::string boot_id;  // empty: not known
   MonoTime when{};
-  std::vector<HostWait> hosts;
+  std::vector<HostWait> hosts;  // a host stands there once for an authority
   std::vector<ServerWait> servers;
   // Of the delays that they come from.
   uint64_t delays_mark = 0;

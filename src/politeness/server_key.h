@@ -1,4 +1,5 @@
-// ServerKey: an address that hosts share.
+// ServerKey: an address that hosts share, or the first address of a server
+// (net/server_group.h).
 //
 // Threads: any, as of plain data.
 #pragma once

@@ -56,6 +56,10 @@ class TimedHeap {
     NEPHILA_CHECK(!heap_.empty());
     return heap_.front().time;
   }
+  uint32_t front() const {
+    NEPHILA_CHECK(!heap_.empty());
+    return heap_.front().thing;
+  }
   uint32_t Take() {
     NEPHILA_CHECK(!heap_.empty());
     const uint32_t thing = heap_.front().thing;
@@ -99,6 +103,24 @@ class TimedHeap {
 
   std::vector<Entry> heap_;
   std::vector<uint32_t> places_;  // by thing
+};
+
+// LatestHeap: the same, but the thing that is due last comes first.
+class LatestHeap {
+ public:
+  void Put(uint32_t thing, MonoTime time) { heap_.Put(thing, Mirror(time)); }
+  void Remove(uint32_t thing) { heap_.Remove(thing); }
+  bool empty() const { return heap_.empty(); }
+  // REQUIRES: not empty.
+  MonoTime time() const { return Mirror(heap_.time()); }
+  uint32_t front() const { return heap_.front(); }
+
+ private:
+  static MonoTime Mirror(MonoTime time) {
+    return MonoTime(-time.time_since_epoch());
+  }
+
+  TimedHeap heap_;
 };
 
 }  // namespace nephila::politeness

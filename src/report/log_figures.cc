@@ -114,7 +114,7 @@ Status LogFigures::Read(const std::string& path) {
 }
 
 void LogFigures::AddTo(Counts* counts, std::string_view name, uint64_t bytes) {
-  auto found = counts->find(std::string(name));
+  auto found = counts->find(name);
   if (found == counts->end()) {
     // Servers may make up as many as they like.
     const bool is_full = counts->size() >= kMostNames;

@@ -21,6 +21,7 @@
 
 #include "base/file.h"
 #include "base/result.h"
+#include "base/table_hash.h"
 #include "report/figures.h"
 #include "report/sum_table.h"
 #include "store/log_line.h"
@@ -66,7 +67,8 @@ class LogFigures {
     uint64_t count = 0;
     uint64_t bytes = 0;
   };
-  using Counts = std::unordered_map<std::string, Count>;
+  using Counts =
+      std::unordered_map<std::string, Count, TableHash, std::equal_to<>>;
 
   Status TakeLine(const store::LogLine& line);
   void TakePage(const store::LogLine& line);

@@ -70,20 +70,27 @@ class RulesCheck {
 
   void Check(uint64_t key, std::string_view value) {
     ++counts_.records;
-    const auto record = ReadRobotsRecord(value);
+    const auto host = ReadHostRecord(value);
     const std::string name = "the record of key " + std::to_string(key);
-    if (!record) {
+    if (!host) {
       sink_({dir_ + "/cache", std::nullopt, name + " makes no sense"});
       return;
     }
-    if (record->kind == RulesKind::kNone) return;
-    if (record->kind == RulesKind::kInline) {
-      return CheckRulesOf(record->rules, dir_ + "/cache", std::nullopt, name);
+    for (const HostRecord::File& file : host->files) {
+      CheckFile(key, file.record, name);
+    }
+  }
+
+  void CheckFile(uint64_t key, const RobotsRecord& record,
+                 const std::string& name) {
+    if (record.kind == RulesKind::kNone) return;
+    if (record.kind == RulesKind::kInline) {
+      return CheckRulesOf(record.rules, dir_ + "/cache", std::nullopt, name);
     }
     ++counts_.in_log;
-    const auto rules = log_->Read(key, record->place);
+    const auto rules = log_->Read(key, record.place);
     if (rules.has_value()) {
-      return CheckRulesOf(*rules, dir_ + "/rules", record->place.offset, name);
+      return CheckRulesOf(*rules, dir_ + "/rules", record.place.offset, name);
     }
     if (rules.error().code == ErrorCode::kNotFound) {
       ++counts_.forgotten;
@@ -95,7 +102,7 @@ class RulesCheck {
         path = file.path;
       }
     }
-    sink_({path, record->place.offset, name + ": " + rules.error().message});
+    sink_({path, record.place.offset, name + ": " + rules.error().message});
   }
 
   void CheckRulesOf(std::string_view bytes, const std::string& path,

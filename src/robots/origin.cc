@@ -17,6 +17,9 @@ using Refused = Unexpected<std::string_view>;
 // a host.
 constexpr uint64_t kOriginSalt = 0xa0761d6478bd642fu;
 
+// Names of redirected files are no hashes of anything else.
+constexpr uint64_t kTargetSalt = 0xe7037ed1a0b428dbu;
+
 constexpr std::array<std::string_view, 2> kSchemes = {"http://", "https://"};
 
 std::string_view SchemeOf(std::string_view url) {
@@ -80,7 +83,15 @@ Result<Origin, std::string_view> OriginOf(const item::UrlRecord& record) {
   return Make(scheme, record.host(), behind.port);
 }
 
-Result<Origin, std::string_view> ReadOrigin(std::string_view text) {
+namespace {
+
+// An origin, and what stands behind it in a URL.
+struct Split {
+  Origin origin;
+  std::string_view rest;
+};
+
+Result<Split, std::string_view> SplitUrl(std::string_view text) {
   const std::string_view scheme = SchemeOf(text);
   if (scheme.empty()) return Refused("neither http nor https");
   if (text.size() > item::kMostUrlBytes) return Refused("too long");
@@ -91,10 +102,49 @@ Result<Origin, std::string_view> ReadOrigin(std::string_view text) {
   if (end == 0 || end == std::string_view::npos) return Refused("no host");
   std::string_view host = rest.substr(0, end);
   const Behind behind = BehindHost(rest.substr(end));
-  if (behind.rest != "/") return Refused("not the root of a site");
   if (host.ends_with('.')) host.remove_suffix(1);
   if (host.empty()) return Refused("no host");
-  return Make(scheme, host, behind.port);
+  Split split;
+  NEPHILA_TRY(split.origin, Make(scheme, host, behind.port));
+  split.rest = behind.rest;
+  return split;
+}
+
+}  // namespace
+
+Result<Origin, std::string_view> ReadOrigin(std::string_view text) {
+  NEPHILA_TRY(Split split, SplitUrl(text));
+  if (split.rest != "/") return Refused("not the root of a site");
+  return std::move(split.origin);
+}
+
+Result<Target, std::string_view> TargetOf(std::string_view url, uint64_t seed) {
+  NEPHILA_TRY(Split split, SplitUrl(url));
+  if (!split.rest.starts_with('/')) return Refused("no path");
+  Target target;
+  target.origin = std::move(split.origin);
+  if (split.rest == "/robots.txt") {
+    target.file = OwnFileOf(target.origin);
+  } else {
+    target.file = KeyedHash(url, seed ^ kTargetSalt) | kTargetFile;
+    target.url = url;
+  }
+  return target;
+}
+
+FileId OwnFileOf(const Origin& origin) {
+  const bool https = origin.host_start == kSchemes[1].size();
+  std::string_view port = std::string_view(origin.text)
+                              .substr(origin.host_start + origin.host_size);
+  uint16_t number = https ? 443 : 80;
+  if (port.starts_with(':')) {
+    number = 0;
+    for (const char digit : port.substr(1)) {
+      if (!IsDigit(digit)) break;
+      number = static_cast<uint16_t>(number * 10 + (digit - '0'));
+    }
+  }
+  return AuthorityFile(number, https);
 }
 
 std::string_view PathOf(const item::UrlRecord& record) {
@@ -108,6 +158,12 @@ uint32_t PldSizeOf(const Origin& origin,
   const std::string_view host = origin.host();
   return static_cast<uint32_t>(
       url::PayLevelDomain(host, KindOf(host), suffixes).size());
+}
+
+uint64_t HostKeyOf(const Origin& origin, uint32_t pld_size, uint64_t seed) {
+  const std::string_view host = origin.host();
+  const std::string_view pld = host.substr(host.size() - pld_size);
+  return url::MakeKeys({}, host, pld, seed).host.value;
 }
 
 uint64_t OriginKey(const Origin& origin, uint32_t pld_size, uint64_t seed) {

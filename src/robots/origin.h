@@ -1,9 +1,11 @@
 // Origin: what a robots.txt speaks for, a scheme, a host and a port (RFC 9309
 // s2.3, RFC 6454).
 //
-// Its name is the canonical URL of its root, "http://a.test:8080/"; its key is
-// a hash of that in the shard of the host's domain (url/keys.h), so that
-// RobotsCache splits by shard as every store does.
+// Its name is the canonical URL of its root, "http://a.test:8080/". RobotsCache
+// has one record for each host, with a file for each of its authorities
+// (robots_record.h); jobs of older versions have one for each origin. Both keys
+// are in the shard of the host's domain (url/keys.h), so that RobotsCache
+// splits by shard as every store does.
 //   In: canonical URLs of http and https   Out: names, keys, paths
 //   Threads: any. Cost: about that of copying the name.
 #pragma once
@@ -14,6 +16,7 @@
 
 #include "base/result.h"
 #include "item/url_record.h"
+#include "robots/robots_record.h"
 #include "url/public_suffix.h"
 
 namespace nephila::robots {
@@ -41,6 +44,24 @@ std::string_view PathOf(const item::UrlRecord& record);
 // How many of the host's last bytes are its pay-level domain.
 uint32_t PldSizeOf(const Origin& origin, const url::PublicSuffixList& suffixes);
 
+// Of its host: the HostKey of url/keys.h.
+uint64_t HostKeyOf(const Origin& origin, uint32_t pld_size, uint64_t seed);
+// Of the origin itself, in jobs of older versions.
 uint64_t OriginKey(const Origin& origin, uint32_t pld_size, uint64_t seed);
+
+// Its robots.txt, as a file of its host.
+FileId OwnFileOf(const Origin& origin);
+
+// A URL that a robots.txt is redirected to: the origin that it is requested
+// from, and which of its files it is.
+struct Target {
+  Origin origin;
+  FileId file = 0;
+  // Empty if it is the robots.txt of that origin.
+  std::string_view url;
+};
+// `url`: as the URL parser writes it, without user and fragment. The error is
+// why it is none, a constant.
+Result<Target, std::string_view> TargetOf(std::string_view url, uint64_t seed);
 
 }  // namespace nephila::robots

@@ -24,6 +24,12 @@ std::string Encode(const QueuedRequest& request) {
   writer.Varint(request.host.failures);
   writer.Varint(request.host.overloads);
   writer.Raw(request.origin);
+  // No URL holds it. Requests of older jobs end before it.
+  writer.U8(0);
+  writer.Varint(request.host.authority_not_before);
+  writer.Varint(request.host_crawl_delay);
+  writer.U8(request.is_host_known ? 1 : 0);
+  writer.Raw(request.target);
   return bytes;
 }
 
@@ -45,17 +51,30 @@ QueuedRequest Decode(std::string_view bytes) {
   request.host.not_before = next();
   request.host.failures = static_cast<uint32_t>(next());
   request.host.overloads = static_cast<uint32_t>(next());
-  request.origin = bytes.substr(reader.position());
+  const std::string_view rest = bytes.substr(reader.position());
+  const size_t end = rest.find('\0');
+  request.origin = rest.substr(0, end);
+  if (end == std::string_view::npos) {
+    request.is_host_known = request.fetch > 0 || request.host != HostNote();
+    return request;
+  }
+  reader = ByteReader(rest.substr(end + 1));
+  request.host.authority_not_before = next();
+  request.host_crawl_delay = next();
+  const auto flags = reader.U8();
+  request.is_host_known = flags.has_value() && *flags != 0;
+  request.target = rest.substr(end + 1 + reader.position());
   return request;
 }
 
 }  // namespace
 
 RequestQueue::RequestQueue(disk_queue::QueueSet& queues, uint64_t queue,
-                           uint64_t max_ahead)
+                           uint64_t max_ahead, size_t max_early)
     : queues_(queues),
       queue_(queue),
       max_ahead_(std::max<uint64_t>(max_ahead, 1)),
+      max_early_(std::min(max_early, kMostEarlyEnds)),
       mark_(queues.NextRead(queue)) {}
 
 Status RequestQueue::Append(const QueuedRequest& request) {
@@ -66,7 +85,7 @@ Status RequestQueue::Append(const QueuedRequest& request) {
 
 void RequestQueue::MoveMark() {
   const uint64_t mark = open_ordinals_.empty() ? queues_.NextRead(queue_)
-                                               : *open_ordinals_.begin();
+                                               : open_ordinals_.begin()->first;
   if (mark == mark_) return;
   mark_ = mark;
   queues_.Release(queue_, mark_);
@@ -76,20 +95,48 @@ void RequestQueue::MoveMark() {
 void RequestQueue::TakeIn(uint64_t ordinal, std::string_view bytes) {
   const QueuedRequest request = Decode(bytes);
   if (ended_.erase(ordinal) > 0) return;
+  const auto open = open_.find(request.key);
+  if (open != open_.end()) {
+    // Appended again; or requested twice, if too many ends had to be
+    // remembered: then the first counts.
+    if (open->second.ordinal == ordinal) {
+      open_ordinals_.emplace(ordinal, request.key);
+    }
+    return;
+  }
   const auto early = early_.find(request.key);
   // A later fetch than the one that made us ask.
   if (early != early_.end() && early->second > request.fetch) return;
-  // Asked for twice, if too many ends had to be remembered: the first counts.
-  if (!open_.emplace(request.key, ordinal).second) return;
-  open_ordinals_.insert(ordinal);
-  offered_.push_back({ordinal, std::string(bytes)});
+  open_.emplace(request.key, Open{ordinal, std::string(bytes)});
+  open_bytes_ += bytes.size();
+  open_ordinals_.emplace(ordinal, request.key);
+  offered_.push_back(request.key);
+}
+
+Status RequestQueue::MoveOldest() {
+  // While nearly all of them are open, none of them is worth an append.
+  const uint64_t few = max_ahead_ - std::max<uint64_t>(max_ahead_ / 16, 1);
+  while (!open_ordinals_.empty() && open_ordinals_.size() <= few &&
+         queues_.NextRead(queue_) - mark_ >= max_ahead_) {
+    Open& oldest = open_.at(open_ordinals_.begin()->second);
+    NEPHILA_TRY(oldest.ordinal, queues_.Append(queue_, oldest.bytes));
+    open_ordinals_.erase(open_ordinals_.begin());
+    MoveMark();
+  }
+  return {};
 }
 
 Result<size_t> RequestQueue::ReadMore(size_t max) {
+  if (queues_.Unread(queue_) == 0 || open_.size() >= max_ahead_ ||
+      open_bytes_ >= max_ahead_ * kRequestBytes) {
+    return size_t{0};
+  }
+  NEPHILA_RETURN_IF_ERROR(MoveOldest());
   const uint64_t ahead = queues_.NextRead(queue_) - mark_;
   if (ahead >= max_ahead_) return size_t{0};
-  const size_t wanted = std::min<uint64_t>(
-      {max_ahead_ - ahead, uint64_t{max}, uint64_t{kReadAtOnce}});
+  const size_t wanted =
+      std::min<uint64_t>({max_ahead_ - ahead, max_ahead_ - open_.size(),
+                          uint64_t{max}, uint64_t{kReadAtOnce}});
   auto read = queues_.ReadAhead(queue_, wanted,
                                 [this](const disk_queue::Record& record) {
                                   TakeIn(record.ordinal, record.bytes);
@@ -107,7 +154,7 @@ Result<size_t> RequestQueue::Take(const Sink& sink, size_t max) {
       continue;
     }
     NEPHILA_TRY(const Admission admission,
-                sink(Decode(offered_.front().bytes)));
+                sink(Decode(open_.at(offered_.front()).bytes)));
     if (admission == Admission::kFull) break;
     offered_.pop_front();
     ++taken;
@@ -118,7 +165,7 @@ Result<size_t> RequestQueue::Take(const Sink& sink, size_t max) {
 void RequestQueue::RememberEarly(uint64_t key, uint64_t fetch) {
   const bool is_new = early_.insert_or_assign(key, fetch).second;
   if (is_new) early_order_.push_back(key);
-  if (early_order_.size() <= kMostEarlyEnds) return;
+  if (early_order_.size() <= max_early_) return;
   early_.erase(early_order_.front());
   early_order_.pop_front();
 }
@@ -129,12 +176,12 @@ void RequestQueue::Ended(uint64_t key, uint64_t fetch) {
     RememberEarly(key, fetch);
     return;
   }
-  const uint64_t ordinal = found->second;
-  std::erase_if(offered_, [ordinal](const Offered& offered) {
-    return offered.ordinal == ordinal;
-  });
+  const uint64_t ordinal = found->second.ordinal;
+  std::erase(offered_, key);
+  open_bytes_ -= found->second.bytes.size();
   open_.erase(found);
-  open_ordinals_.erase(ordinal);
+  // One that was appended again and not read there yet.
+  if (open_ordinals_.erase(ordinal) == 0) ended_.insert(ordinal);
   MoveMark();
 }
 

@@ -106,7 +106,7 @@ class RobotsWork {
       NEPHILA_RETURN_IF_ERROR(stage.RobotsEnded(answer.end));
     }
     return stage.NoteHost(OriginText(calls_ % kOrigins),
-                          restarts_.clock().WallNow(), 1, 2);
+                          restarts_.clock().WallNow(), 2, {}, 1);
   }
 
   Result<std::unique_ptr<RobotsStage>> Start(FileSystem& fs) {

@@ -223,7 +223,7 @@ class Crawl {
     site.failures = static_cast<uint32_t>(random_.Below(5));
     ASSERT_TRUE(stage_
                     ->NoteHost(OriginText(origin), clock_.WallNow(),
-                               site.failures, site.failures + 1)
+                               site.failures + 1, {}, site.failures)
                     .has_value());
   }
 

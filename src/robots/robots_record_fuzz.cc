@@ -19,14 +19,14 @@ namespace robots = nephila::robots;
 
 void Meet(std::string_view value, bool is_url, std::string& record) {
   static const auto rule = robots::MakeCacheRule();
-  static const std::string pass =
-      robots::PassTime(robots::TimeOf(1'700'000'000'000), 2'678'400'000);
+  static const std::string pass = robots::PassTime(
+      robots::TimeOf(1'700'000'000'000), {2'678'400'000, 2, 2});
   std::string answer;
   const Meeting meeting{is_url ? Operation::kCheckUpdate : Operation::kUpdate,
                         1, value, pass, true};
   const Verdict verdict = rule->Merge(meeting, record, answer);
   NEPHILA_CHECK(verdict == Verdict::kLeave ||
-                robots::ReadRobotsRecord(record).has_value());
+                robots::ReadHostRecord(record).has_value());
   NEPHILA_CHECK(!is_url || robots::ReadAnswer(answer).has_value());
 }
 
@@ -34,18 +34,27 @@ void Meet(std::string_view value, bool is_url, std::string& record) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  if (const auto record = robots::ReadRobotsRecord(bytes)) {
+  if (const auto record = robots::ReadHostRecord(bytes)) {
     std::string again;
-    robots::AppendRobotsRecord(*record, again);
-    NEPHILA_CHECK(again == bytes);
+    robots::AppendHostRecord(*record, again);
+    const bool is_old = bytes[0] == robots::kOriginRecordVersion;
+    NEPHILA_CHECK(is_old || again == bytes);
+    NEPHILA_CHECK(robots::ReadHostRecord(again) == record);
   }
   static_cast<void>(robots::ReadAnswer(bytes));
   std::string record(bytes);
-  Meet(robots::UrlValue("/path", 0), true, record);
+  const robots::FileId file = robots::AuthorityFile(80, false);
+  Meet(robots::UrlValue(file, "/path", 0), true, record);
+  Meet(robots::UrlValue(file + 2, "/path", 0), true, record);
+  Meet(robots::WalkValue(file, 0), true, record);
+  Meet(robots::WalkValue(robots::kTargetFile | 5, 0), true, record);
+  Meet(robots::RedirectValue(robots::kTargetFile | 5, {1, 2, 3, "http://b/"}),
+       false, record);
+  Meet(robots::DelayValue(file, 4), false, record);
   robots::EndChange end;
   end.when = 1'700'000'000'000;
-  Meet(robots::EndValue(end), false, record);
-  Meet(robots::HostValue({1, 2, 3}), false, record);
+  Meet(robots::EndValue(file, end), false, record);
+  Meet(robots::HostValue(file, {1, 2, 3, 4}), false, record);
   Meet(bytes, false, record);
   return 0;
 }

@@ -39,21 +39,42 @@ RobotsRecord FullRecord() {
   return record;
 }
 
-std::string Encoded(const RobotsRecord& record) {
+HostRecord HostOf(const RobotsRecord& file) {
+  HostRecord record;
+  record.host.not_before = file.host.not_before;
+  record.host.overloads = file.host.overloads;
+  record.files.push_back({AuthorityFile(80, false), file});
+  return record;
+}
+
+std::string Encoded(const RobotsRecord& file) {
   std::string bytes;
-  AppendRobotsRecord(record, bytes);
+  AppendHostRecord(HostOf(file), bytes);
   return bytes;
 }
 
 TEST(RobotsRecordTest, WhatIsWrittenIsRead) {
   RobotsRecord record = FullRecord();
-  EXPECT_EQ(ReadRobotsRecord(Encoded(record)), record);
+  std::string bytes = Encoded(record);
+  EXPECT_EQ(ReadHostRecord(bytes), HostOf(record));
   record.kind = RulesKind::kLog;
   record.rules = {};
   record.place = {3, 4096, 123'456};
-  EXPECT_EQ(ReadRobotsRecord(Encoded(record)), record);
-  EXPECT_EQ(ReadRobotsRecord(Encoded(RobotsRecord())), RobotsRecord());
-  EXPECT_LE(Encoded(RobotsRecord()).size(), 12U);
+  record.redirect = "http://b.test/";
+  record.host.authority_not_before = 9;
+  record.waiting_sites = 2;
+  bytes = Encoded(record);
+  EXPECT_EQ(ReadHostRecord(bytes), HostOf(record));
+  HostRecord two = HostOf(record);
+  two.Add(kTargetFile | 5)->expires = 8;
+  two.files.back().record.host.authority_not_before = 0;
+  two.files.back().record.host.failures = 0;
+  bytes.clear();
+  AppendHostRecord(two, bytes);
+  EXPECT_EQ(ReadHostRecord(bytes), two);
+  bytes = Encoded(RobotsRecord());
+  EXPECT_EQ(ReadHostRecord(bytes), HostOf(RobotsRecord()));
+  EXPECT_LE(bytes.size(), 16U);
 }
 
 TEST(RobotsRecordTest, OtherBytesAreRefused) {
@@ -62,15 +83,18 @@ TEST(RobotsRecordTest, OtherBytesAreRefused) {
   record.rules = {};
   const std::string bytes = Encoded(record);
   for (size_t size = 0; size < bytes.size(); ++size) {
-    EXPECT_FALSE(ReadRobotsRecord(bytes.substr(0, size)).has_value());
+    EXPECT_FALSE(ReadHostRecord(bytes.substr(0, size)).has_value());
   }
-  EXPECT_FALSE(ReadRobotsRecord(bytes + "x").has_value());
+  EXPECT_FALSE(ReadHostRecord(bytes + "x").has_value());
   std::string later = bytes;
-  later[0] = 2;
-  EXPECT_FALSE(ReadRobotsRecord(later).has_value());
+  later[0] = 3;
+  EXPECT_FALSE(ReadHostRecord(later).has_value());
   std::string kind = bytes;
-  kind[1] = 6;
-  EXPECT_FALSE(ReadRobotsRecord(kind).has_value());
+  // Behind the state of the host, the number of files, the name and the size.
+  const size_t flags = kind.find('\x15');
+  ASSERT_NE(flags, std::string::npos);
+  kind[flags] = '\x16';
+  EXPECT_FALSE(ReadHostRecord(kind).has_value());
 }
 
 // A time that no clock can have must not make a record unreadable.
@@ -78,9 +102,10 @@ TEST(RobotsRecordTest, TimesEndWithTheClock) {
   RobotsRecord record;
   record.expires = UINT64_MAX;
   const std::string bytes = Encoded(record);
-  const auto read = ReadRobotsRecord(bytes);
+  const auto read = ReadHostRecord(bytes);
   ASSERT_TRUE(read.has_value());
-  EXPECT_GT(TimeOf(read->expires), WallTime(hours(24 * 365 * 200)));
+  EXPECT_GT(TimeOf(read->files.at(0).record.expires),
+            WallTime(hours(24 * 365 * 200)));
   EXPECT_EQ(MillisecondsOf(WallTime(-seconds(5))), 0U);
   EXPECT_EQ(MillisecondsOf(TimeOf(12'345)), 12'345U);
 }

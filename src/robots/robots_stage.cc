@@ -64,7 +64,9 @@ drum::DrumOptions RobotsStage::Impl::CacheOptions() const {
                          options_.memory_bytes / kRulesShare;
   options.disk_bytes = options_.disk_bytes - options_.disk_bytes / kLogShare;
   options.parameters = [this] {
-    return PassTime(context_.clock.WallNow(), LengthOf(kLongestWait));
+    return PassTime(context_.clock.WallNow(),
+                    {LengthOf(kLongestWait), options_.max_ports_per_host,
+                     options_.max_waiting_sites});
   };
   return options;
 }
@@ -78,7 +80,8 @@ disk_queue::QueueSetOptions RobotsStage::Impl::QueueOptions() const {
 
 void RobotsStage::Impl::MakeParts() {
   long_rules_.emplace(*log_, options_.memory_bytes / kRulesShare);
-  requests_.emplace(*queues_, kRequestQueue, options_.max_requests);
+  requests_.emplace(*queues_, kRequestQueue, options_.max_requests,
+                    options_.max_early_ends);
 }
 
 Status RobotsStage::Impl::CreateStores(const std::string& dir) {
@@ -98,8 +101,8 @@ Status RobotsStage::Impl::CreateStores(const std::string& dir) {
 Status RobotsStage::Impl::OpenStores(const std::string& dir,
                                      std::string_view commit) {
   ByteReader reader(commit);
-  NEPHILA_RETURN_IF_ERROR(
-      item::ReadCommitVersion(reader, kCommitVersion, kStage));
+  NEPHILA_TRY(const uint8_t version, ReadVersion(reader));
+  is_by_origin_ = version != kHostCommit;
   const auto cache_generation = reader.Varint();
   const auto queue_generation = reader.Varint();
   if (!cache_generation.has_value() || !queue_generation.has_value()) {
@@ -113,22 +116,22 @@ Status RobotsStage::Impl::OpenStores(const std::string& dir,
   NEPHILA_TRY(log_, RulesLog::Open(context_.fs, RulesDir(dir),
                                    options_.disk_bytes / kLogShare, reader));
   MakeParts();
-  if (!ReadState(reader)) return item::DamagedCommit(kStage);
+  if (!ReadState(reader, version)) return item::DamagedCommit(kStage);
   FindParked();
   // Whether one has ended before an earlier one is worth a look.
   ended_early_ = queues_->Kept(kWaitingQueue);
   return {};
 }
 
-bool RobotsStage::Impl::ReadState(ByteReader& reader) {
+bool RobotsStage::Impl::ReadState(ByteReader& reader, uint8_t version) {
   if (!item::RestoreTotals(reader, account_) || !requests_->Read(reader) ||
       !gate_.Read(reader)) {
     return false;
   }
-  for (uint64_t& count : counts_) {
+  for (size_t i = 0; i < CountsOf(version); ++i) {
     const auto read = reader.Varint();
     if (!read.has_value()) return false;
-    count = *read;
+    counts_.at(i) = *read;
   }
   const auto decided = reader.Varint();
   if (!decided.has_value()) return false;
@@ -156,7 +159,7 @@ Result<std::string> RobotsStage::Impl::BeginCommit() {
   NEPHILA_TRY(const uint64_t queue_generation, queues_->BeginCommit());
   std::string bytes;
   ByteWriter writer(bytes);
-  writer.U8(kCommitVersion);
+  writer.U8(is_by_origin_ ? kOriginCommit : kHostCommit);
   writer.Varint(cache_generation);
   writer.Varint(queue_generation);
   NEPHILA_RETURN_IF_ERROR(log_->BeginCommit(writer));
@@ -182,10 +185,15 @@ Status RobotsStage::Impl::FinishCommit() {
 }
 
 Status RobotsStage::Impl::RobotsEnded(const RobotsEnd& end) {
-  const auto origin = ReadOrigin(end.origin);
-  if (!origin.has_value()) return Invalid(end.origin, origin.error());
-  const uint64_t key =
-      OriginKey(*origin, PldSizeOf(*origin, *options_.suffixes), options_.seed);
+  const auto place = PlaceOf(end.origin, end.target);
+  if (!place.has_value()) return Invalid(end.origin, place.error());
+  NEPHILA_TRY(const uint64_t fetch, EndFile(*place, end));
+  EndRequest(place->request, fetch);
+  return {};
+}
+
+Result<uint64_t> RobotsStage::Impl::EndFile(const Place& place,
+                                            const RobotsEnd& end) {
   EndChange change;
   change.end = end.end;
   change.status = StatusOf(end);
@@ -208,59 +216,57 @@ Status RobotsStage::Impl::RobotsEnded(const RobotsEnd& end) {
     change.rules = end.rules;
     if (end.rules.size() > kMostInlineRules) {
       change.kind = RulesKind::kLog;
-      NEPHILA_TRY(change.place, log_->Append(key, end.rules));
+      NEPHILA_TRY(change.place, log_->Append(place.key, end.rules));
     }
   }
-  NEPHILA_RETURN_IF_ERROR(Change(key, EndValue(change)));
+  NEPHILA_RETURN_IF_ERROR(Change(place.key, EndValue(place.file, change)));
   ++counts_[kEnded];
   if (policy.unreachable) ++counts_[kUnreachableEnds];
-  EndRequest(key, change.fetch);
-  return {};
+  return change.fetch;
 }
 
-Status RobotsStage::Impl::DelayRequest(std::string_view origin_text,
+Status RobotsStage::Impl::DelayRequest(std::string_view origin,
+                                       std::string_view target,
                                        WallTime until) {
-  const auto origin = ReadOrigin(origin_text);
-  if (!origin.has_value()) return Invalid(origin_text, origin.error());
-  const uint64_t key =
-      OriginKey(*origin, PldSizeOf(*origin, *options_.suffixes), options_.seed);
-  if (!requests_->IsOpen(key)) return {};
+  const auto place = PlaceOf(origin, target);
+  if (!place.has_value()) return Invalid(origin, place.error());
+  if (!requests_->IsOpen(place->request)) return {};
   // A record that waits for longer is not believed.
   const WallTime latest = context_.clock.WallNow() + kLongestWait / 2;
   NEPHILA_RETURN_IF_ERROR(
-      Change(key, DelayValue(MillisecondsOf(std::min(until, latest)))));
-  EndRequest(key, counts_[kEnded]);
+      Change(place->key,
+             DelayValue(place->file, MillisecondsOf(std::min(until, latest)))));
+  EndRequest(place->request, counts_[kEnded]);
   return {};
 }
 
-void RobotsStage::Impl::EndRequest(uint64_t key, uint64_t fetch) {
-  requests_->Ended(key, fetch);
+void RobotsStage::Impl::EndRequest(uint64_t request, uint64_t fetch) {
+  requests_->Ended(request, fetch);
   ended_early_ = requests_->mark() < requests_->tail() ? ended_early_ + 1 : 0;
 }
 
 Status RobotsStage::Impl::NoteHost(std::string_view origin_text,
                                    const HostNote& note) {
-  const auto origin = ReadOrigin(origin_text);
-  if (!origin.has_value()) return Invalid(origin_text, origin.error());
-  const std::string value = HostValue(note);
-  // A host has one clock whatever the scheme and the port.
-  const std::string host(origin->host());
-  const std::array<std::string, 3> names = {
-      origin->text, "http://" + host + "/", "https://" + host + "/"};
-  for (size_t i = 0; i < names.size(); ++i) {
-    if (i > 0 && names[i] == origin->text) continue;
-    const auto other = ReadOrigin(names[i]);
+  const auto place = PlaceOf(origin_text, {});
+  if (!place.has_value()) return Invalid(origin_text, place.error());
+  NEPHILA_RETURN_IF_ERROR(Change(place->key, HostValue(place->file, note)));
+  if (!is_by_origin_) return {};
+  // The other records that a host of an older job has.
+  const std::string host(place->origin.host());
+  for (const std::string& name :
+       {"http://" + host + "/", "https://" + host + "/"}) {
+    if (name == place->origin.text) continue;
+    const auto other = PlaceOf(name, {});
     NEPHILA_CHECK(other.has_value());
-    const uint64_t key =
-        OriginKey(*other, PldSizeOf(*other, *options_.suffixes), options_.seed);
-    NEPHILA_RETURN_IF_ERROR(Change(key, value));
+    NEPHILA_RETURN_IF_ERROR(
+        Change(other->key, HostWaitValue(note.not_before, note.overloads)));
   }
   return {};
 }
 
 RobotsLoad RobotsStage::Impl::load() const {
   RobotsLoad load;
-  load.checking = InCache() + decided_.size();
+  load.checking = InCache() + decided_.size() + queues_->Kept(kWalkQueue);
   load.waiting = queues_->Kept(kWaitingQueue);
   if (!parking_.empty()) load.next_parked = parking_.begin()->first;
   const drum::DrumStats cache = cache_->stats();
@@ -276,6 +282,7 @@ RobotsStats RobotsStage::Impl::stats() const {
   stats.decided = decided_.size();
   stats.waiting = now.waiting;
   stats.parked = parked_;
+  stats.walks = counts_[kWalks];
   stats.next_parked = now.next_parked;
   stats.queued = requests_->queued();
   stats.requested = requests_->handed_on();
@@ -331,14 +338,21 @@ Status RobotsStage::RobotsEnded(const RobotsEnd& end) {
   return impl_->RobotsEnded(end);
 }
 
-Status RobotsStage::DelayRequest(std::string_view origin, WallTime until) {
-  return impl_->DelayRequest(origin, until);
+Status RobotsStage::RobotsRedirected(const RobotsRedirect& redirect) {
+  return impl_->RobotsRedirected(redirect);
+}
+
+Status RobotsStage::DelayRequest(std::string_view origin,
+                                 std::string_view target, WallTime until) {
+  return impl_->DelayRequest(origin, target, until);
 }
 
 Status RobotsStage::NoteHost(std::string_view origin, WallTime not_before,
-                             uint32_t failures, uint32_t overloads) {
+                             uint32_t overloads, WallTime authority_not_before,
+                             uint32_t failures) {
   return impl_->NoteHost(
-      origin, HostNote{MillisecondsOf(not_before), failures, overloads});
+      origin, HostNote{MillisecondsOf(not_before), failures, overloads,
+                       MillisecondsOf(authority_not_before)});
 }
 
 bool RobotsStage::IsNoted() const { return impl_->IsNoted(); }

@@ -5,23 +5,32 @@
 //       of hosts
 //   Out: URLs that robots.txt allows, each once, with what is known of the
 //       host; robots.txt files to be fetched, each once until its fetch ended
-//   Drop: denied; unreachable (robots.unreachable_attempts)
+//   Drop: denied; unreachable (robots.unreachable_attempts); too-many-ports
+//       (robots.max_ports_per_host)
 //   Disk: cache/ (a Drum), queues/ (a QueueSet), rules/ (a log);
 //       docs/formats/robots-cache.md
 //   Threads: one; FinishCommit may run on another, as of a Drum
 //   Cost: that of a Drum; memory is that of the options
 //
-// A URL meets the record of its origin (scheme, host, port) in a pass of
-// RobotsCache. Known: it goes on, or is dropped. Unknown or expired: it goes
-// to the end of Q_R, and the first such URL marks the record (the mark is what
-// the paper has RobotsRequested for) and puts its origin into Q_D, from where
-// TakeRequests hands it on. Q_R is read again as far as the fetches that its
-// URLs wait for have ended, so a URL makes one cycle. Every fetch ends in a
-// record, if only "unreachable until t": URLs of such an origin are parked by
-// the time at which it is asked again (parking.h), and then go through Q_R; so
-// are those of an origin whose server has a long line (DelayRequest), or it
-// would hold up Q_D and Q_R for all. A record that is soon to expire is asked
-// for while URLs still pass.
+// A URL meets the record of its host in a pass of RobotsCache, and there the
+// robots.txt of its authority (scheme and port). Known: it goes on, or is
+// dropped. Unknown or expired: it goes to the end of Q_R, and the first such
+// URL marks the record (the mark is what the paper has RobotsRequested for) and
+// puts its origin into Q_D, from where TakeRequests hands it on. Q_R is read
+// again as far as the fetches that its URLs wait for have ended, so a URL makes
+// one cycle. Every fetch ends in a record, if only "unreachable until t": URLs
+// of such an origin are parked by the time at which it is asked again
+// (parking.h), and then go through Q_R; so are those of an origin whose server
+// has a long line (DelayRequest), or it would hold up Q_D and Q_R for all. A
+// record that is soon to expire is asked for while URLs still pass.
+//
+// A robots.txt that is redirected (RobotsRedirected) begins a walk, which takes
+// the way of a URL: it meets the record of the host that the redirect leads to,
+// waits in Q_R or is parked until the file there is known, and then its rules
+// become those of the site. A redirect is thus requested as everything else is:
+// with the state of its host, once within its age however many sites lead to
+// it, and on disk while it is not due. URLs of a site on a walk are parked for
+// times that double.
 //
 // Steps, none of which waits: Add, Step, TakeRequests, RobotsEnded; RunDry
 // when the stage behind has nothing to do, so that a small crawl need not wait
@@ -62,9 +71,9 @@
 
 namespace nephila::robots {
 
-enum class DropReason : uint8_t { kDenied, kUnreachable };
-inline constexpr std::array<std::string_view, 2> kDropReasonNames = {
-    "denied", "unreachable"};
+enum class DropReason : uint8_t { kDenied, kUnreachable, kTooManyPorts };
+inline constexpr std::array<std::string_view, 3> kDropReasonNames = {
+    "denied", "unreachable", "too-many-ports"};
 
 struct RobotsStageOptions {
   config::RobotsSettings settings;
@@ -78,6 +87,14 @@ struct RobotsStageOptions {
   uint64_t disk_bytes = uint64_t{1} << 30;
   // Requests that are handed on before the oldest of them has ended.
   uint64_t max_requests = uint64_t{64} << 10;
+  // Ports of one host, beside 80 and 443; 0: no limit.
+  uint64_t max_ports_per_host = 16;
+  // Sites that wait for one and the same redirect; 0: no limit.
+  uint64_t max_waiting_sites = 10'000;
+  // Redirects of one robots.txt that are followed.
+  uint64_t max_redirects = 5;
+  // Ends that are remembered without a request (request_queue.h).
+  uint64_t max_early_ends = uint64_t{64} << 10;
 };
 
 // A URL that may be fetched, as far as its robots.txt is concerned.
@@ -87,8 +104,10 @@ struct ReadyUrl {
   std::chrono::milliseconds crawl_delay{0};  // 0: none
   // Of its host, as of the last NoteHost or RobotsEnd.
   WallTime not_before{};
-  uint32_t failures = 0;
   uint32_t overloads = 0;
+  // Of its authority.
+  WallTime authority_not_before{};
+  uint32_t failures = 0;
   // When robots.txt was asked for last: by that fetch this URL is allowed.
   // Never older than robots.max_age when it is handed on.
   WallTime checked{};
@@ -101,12 +120,18 @@ struct RobotsRequest {
   uint32_t host_start = 0;  // in `origin`, as in a UrlRecord
   uint32_t host_size = 0;
   uint32_t pld_size = 0;
-  uint64_t budget = 0;
-  // What is known of the host, as in ReadyUrl.
+  // The URL to request, if it is not the robots.txt of the origin: another site
+  // is redirected there.
+  std::string_view target;
+  uint64_t budget = 0;  // 0: not known
+  // What is known of the host and the authority, as in ReadyUrl.
   WallTime not_before{};
-  uint32_t failures = 0;
   uint32_t overloads = 0;
-  // Nothing is known of the origin: its robots.txt was never asked for.
+  WallTime authority_not_before{};
+  uint32_t failures = 0;
+  // The longest that a robots.txt of the host has; 0: none is known.
+  std::chrono::milliseconds crawl_delay{0};
+  // Nothing is known of the host: no robots.txt of it was ever requested.
   bool first = false;
 };
 using RequestSink =
@@ -115,6 +140,7 @@ using RequestSink =
 // How the fetch of a robots.txt ended.
 struct RobotsEnd {
   std::string_view origin;  // as in the request
+  std::string_view target;  // likewise
   item::RobotsFetchEnd end = item::RobotsFetchEnd::kNetwork;
   int status = 0;  // with kAnswer
   // Compiled (CompileRules) if the verdict of policy.h is kParse; else empty.
@@ -125,12 +151,25 @@ struct RobotsEnd {
   std::optional<WallTime> not_before;
 };
 
+// The fetch of a robots.txt was redirected.
+struct RobotsRedirect {
+  std::string_view origin;  // as in the request
+  std::string_view target;  // likewise
+  // As the URL parser writes it, without user and fragment.
+  std::string_view next;
+  WallTime when{};
+  // Redirects of the origin's robots.txt so far, with this one.
+  uint64_t hops = 1;
+};
+
 struct RobotsStats {
-  // URLs, by where they are; their sum is `held` of the account.
+  // URLs and walks, by where they are; their sum is `held` of the account and
+  // `walks`.
   uint64_t checking = 0;  // in RobotsCache or on their way from it
   uint64_t waiting = 0;   // in Q_R
   uint64_t decided = 0;   // of those that are checked: with their answer
   uint64_t parked = 0;
+  uint64_t walks = 0;  // sites whose robots.txt is redirected, of all of these
   std::optional<WallTime> next_parked;  // when the first of them is due
   // Requests.
   uint64_t queued = 0;     // in Q_D and not handed on
@@ -196,15 +235,19 @@ class RobotsStage {
   // kInvalidArgument for what is no origin, and for rules that are none.
   // kNoSpace: nothing was done; the same again once there is room.
   Status RobotsEnded(const RobotsEnd& end);
+  // Likewise. A redirect that leads nowhere is the end of the fetch.
+  Status RobotsRedirected(const RobotsRedirect& redirect);
   // The request was handed on, and has no turn at its server before `until`:
   // it is over, and its URLs are parked until then, when the first of them
   // makes another. Nothing for a request that is not open.
-  Status DelayRequest(std::string_view origin, WallTime until);
-  // What politeness says of a host that it parks or that recovered, for the
-  // URLs that come later: of http and https at their own ports, and of
-  // `origin`. The last word holds.
+  Status DelayRequest(std::string_view origin, std::string_view target,
+                      WallTime until);
+  // What politeness says of a host and of one of its authorities, that of
+  // `origin`, when it parks the host or the host recovered: for the URLs that
+  // come later, of all ports. The last word holds.
   Status NoteHost(std::string_view origin, WallTime not_before,
-                  uint32_t failures, uint32_t overloads);
+                  uint32_t overloads, WallTime authority_not_before,
+                  uint32_t failures);
 
   // Whether all that NoteHost and RobotsEnded said until now is in records.
   bool IsNoted() const;

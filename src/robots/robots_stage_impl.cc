@@ -5,6 +5,7 @@
 #include <span>
 
 #include "base/check.h"
+#include "base/random.h"
 #include "drum/stage_access.h"
 #include "item/url_record.h"
 #include "robots/parking.h"
@@ -23,6 +24,11 @@ constexpr size_t kReadAtOnce = 256;
 // nothing else to do; of more, so many for each that ended.
 constexpr uint64_t kFewWaiting = 1024;
 constexpr uint64_t kLookedAtForAnEnd = 4;
+// Turns through Q_R before a URL is parked: one for its fetch, and some for
+// redirects that are followed at once. Then it is parked for a second, and
+// twice as long each time, up to 17 minutes.
+constexpr uint64_t kTurnsThroughQueue = 4;
+constexpr uint64_t kMostDoublings = 10;
 
 Unexpected<Error> Invalid(std::string message) {
   return Unexpected(Error{ErrorCode::kInvalidArgument, std::move(message)});
@@ -54,28 +60,63 @@ class RobotsStage::Impl::AnswerReceiver final : public drum::Receiver {
   std::deque<Decided>& decided_;
 };
 
+uint64_t RobotsStage::Impl::RecordKey(const Origin& origin,
+                                      uint32_t pld_size) const {
+  return is_by_origin_ ? OriginKey(origin, pld_size, options_.seed)
+                       : HostKeyOf(origin, pld_size, options_.seed);
+}
+
+void RobotsStage::Impl::SetKeys(Place& place) const {
+  place.key = RecordKey(place.origin, place.pld_size);
+  uint64_t state = place.key ^ place.file;
+  const bool is_alone = is_by_origin_ && !IsTarget(place.file);
+  place.request = is_alone ? place.key : NextSplitMix(state);
+}
+
 Result<RobotsStage::Impl::Place, std::string_view> RobotsStage::Impl::PlaceOf(
     std::string_view record) const {
+  if (const auto walk = DecodeWalk(record)) return PlaceOf({}, walk->url);
   NEPHILA_TRY(const item::UrlRecord read_record, item::ReadUrl(record));
   // A redirect that is followed is for the rules of where it leads.
   const item::UrlRecord read = item::Asked(read_record);
   Place place;
   NEPHILA_TRY(place.origin, OriginOf(read));
   place.pld_size = read.pld_size;
-  place.key = OriginKey(place.origin, place.pld_size, options_.seed);
+  place.file = OwnFileOf(place.origin);
+  SetKeys(place);
   place.path = PathOf(read);
   return place;
 }
 
+Result<RobotsStage::Impl::Place, std::string_view> RobotsStage::Impl::PlaceOf(
+    std::string_view origin, std::string_view target) const {
+  Place place;
+  if (target.empty()) {
+    NEPHILA_TRY(place.origin, ReadOrigin(origin));
+    place.file = OwnFileOf(place.origin);
+  } else {
+    NEPHILA_TRY(Target read, TargetOf(target, options_.seed));
+    place.origin = std::move(read.origin);
+    place.file = read.file;
+    place.target = read.url;
+  }
+  place.pld_size = PldSizeOf(place.origin, *options_.suffixes);
+  SetKeys(place);
+  return place;
+}
+
 uint64_t RobotsStage::Impl::InCache() const {
-  return static_cast<uint64_t>(account_.Totals().held) - parked_ -
-         queues_->Kept(kWaitingQueue) - decided_.size();
+  return static_cast<uint64_t>(account_.Totals().held) + counts_[kWalks] -
+         parked_ - queues_->Kept(kWaitingQueue) - queues_->Kept(kWalkQueue) -
+         decided_.size();
 }
 
 Result<Admission> RobotsStage::Impl::Check(const Place& place,
                                            const WaitingUrl& url,
                                            uint64_t distrusted) {
-  const std::string value = UrlValue(place.path, distrusted);
+  const std::string value = IsWalk(url.record)
+                                ? WalkValue(place.file, distrusted)
+                                : UrlValue(place.file, place.path, distrusted);
   const std::string aux = EncodeWaiting(url);
   drum::Tuple tuple;
   tuple.operation = drum::Operation::kCheckUpdate;
@@ -115,8 +156,9 @@ Result<bool> RobotsStage::Impl::HandOn(const UrlAnswer& answer,
   ready.crawl_delay =
       std::chrono::milliseconds(static_cast<int64_t>(answer.crawl_delay));
   ready.not_before = TimeOf(answer.host.not_before);
-  ready.failures = answer.host.failures;
   ready.overloads = answer.host.overloads;
+  ready.authority_not_before = TimeOf(answer.host.authority_not_before);
+  ready.failures = answer.host.failures;
   ready.checked = TimeOf(answer.asked);
   NEPHILA_TRY(const Admission admission, sink(ready));
   if (admission == Admission::kFull) return false;
@@ -151,7 +193,7 @@ Status RobotsStage::Impl::Ask(const UrlAnswer& answer, const WaitingUrl& url) {
   const auto place = PlaceOf(url.record);
   NEPHILA_CHECK(place.has_value());
   QueuedRequest request;
-  request.key = place->key;
+  request.key = place->request;
   request.fetch = answer.fetch;
   request.budget = url.budget;
   request.host_start = place->origin.host_start;
@@ -159,14 +201,28 @@ Status RobotsStage::Impl::Ask(const UrlAnswer& answer, const WaitingUrl& url) {
   request.pld_size = place->pld_size;
   request.host = answer.host;
   request.origin = place->origin.text;
+  request.target = place->target;
+  request.host_crawl_delay = answer.host_crawl_delay;
+  request.is_host_known =
+      answer.is_host_known || answer.host != HostNote() || answer.fetch > 0;
   return requests_->Append(request);
 }
 
-Result<bool> RobotsStage::Impl::WaitForFetch(const WaitingUrl& url) {
-  NEPHILA_TRY(
-      const uint64_t ordinal,
-      queues_->Append(kWaitingQueue,
-                      EncodeWaiting({url.budget, url.cycles + 1, url.record})));
+Result<bool> RobotsStage::Impl::WaitForFetch(const UrlAnswer& answer,
+                                             const WaitingUrl& url) {
+  const WaitingUrl again{url.budget, url.cycles + 1, url.record};
+  if (answer.is_walking && url.cycles >= kTurnsThroughQueue) {
+    // What it waits for may be no fetch in Q_D but a walk that is not due.
+    const uint64_t doublings =
+        std::min(url.cycles - kTurnsThroughQueue, kMostDoublings);
+    NEPHILA_RETURN_IF_ERROR(
+        ParkUntil(context_.clock.WallNow() +
+                      std::chrono::seconds(int64_t{1} << doublings),
+                  again));
+    return true;
+  }
+  NEPHILA_TRY(const uint64_t ordinal,
+              queues_->Append(kWaitingQueue, EncodeWaiting(again)));
   gate_.Note(ordinal + 1, requests_->tail());
   return true;
 }
@@ -182,16 +238,20 @@ Result<bool> RobotsStage::Impl::Park(const UrlAnswer& answer,
   if (answer.state == UrlState::kUnreachable && IsTriedTooOften(answer)) {
     return Drop(DropReason::kUnreachable);
   }
-  const uint64_t queue =
-      ParkingQueue(TimeOf(answer.until), context_.clock.WallNow());
-  NEPHILA_TRY(
-      const uint64_t ordinal,
-      queues_->Append(queue, EncodeWaiting({url.budget, 0, url.record})));
+  NEPHILA_RETURN_IF_ERROR(
+      ParkUntil(TimeOf(answer.until), {url.budget, 0, url.record}));
+  return true;
+}
+
+Status RobotsStage::Impl::ParkUntil(WallTime until, const WaitingUrl& url) {
+  const uint64_t queue = ParkingQueue(until, context_.clock.WallNow());
+  NEPHILA_TRY(const uint64_t ordinal,
+              queues_->Append(queue, EncodeWaiting(url)));
   static_cast<void>(ordinal);
   parking_.emplace(ParkingDue(queue), queue);
   ++parked_;
   ++counts_[kParkings];
-  return true;
+  return {};
 }
 
 Result<bool> RobotsStage::Impl::Decide(Decided& decided,
@@ -206,6 +266,7 @@ Result<bool> RobotsStage::Impl::Decide(Decided& decided,
     answer.ask = false;
     if (!waits) ++counts_[kRefreshes];
   }
+  if (IsWalk(url.record)) return DecideWalk(answer, url);
   switch (answer.state) {
     case UrlState::kExpired: {
       // Where passes take longer than the wait for a retry, nobody sees a
@@ -216,13 +277,13 @@ Result<bool> RobotsStage::Impl::Decide(Decided& decided,
       WaitingUrl again = url;
       // What it waited for brought nothing and is to be tried again: as if it
       // had been parked until now.
-      if (answer.tries > 0) again.cycles = 0;
-      NEPHILA_TRY(const bool done, WaitForFetch(again));
+      if (answer.tries > 0 && !answer.is_walking) again.cycles = 0;
+      NEPHILA_TRY(const bool done, WaitForFetch(answer, again));
       ++counts_[kOutdated];
       return done;
     }
     case UrlState::kUnknown:
-      return WaitForFetch(url);
+      return WaitForFetch(answer, url);
     case UrlState::kUnreachable:
     case UrlState::kDelayed:
       return Park(answer, url);
@@ -232,6 +293,10 @@ Result<bool> RobotsStage::Impl::Decide(Decided& decided,
       return Drop(DropReason::kDenied);
     case UrlState::kInLog:
       return Match(answer, url, sink);
+    case UrlState::kTooManyPorts:
+      return Drop(DropReason::kTooManyPorts);
+    case UrlState::kRedirected:  // only of a walk
+      break;
   }
   return true;
 }
@@ -321,7 +386,9 @@ std::optional<uint64_t> RobotsStage::Impl::DueParking() const {
 Result<size_t> RobotsStage::Impl::ReadReturning(size_t max_urls) {
   uint64_t queue = kWaitingQueue;
   uint64_t wanted = std::min<uint64_t>(max_urls, kReadAtOnce);
-  if (Readable() > 0 || LookEarly(false)) {
+  if (queues_->Unread(kWalkQueue) > 0) {
+    queue = kWalkQueue;
+  } else if (Readable() > 0 || LookEarly(false)) {
     wanted = std::min(wanted, Readable());
   } else if (const auto due = DueParking()) {
     queue = *due;
@@ -337,7 +404,7 @@ Result<size_t> RobotsStage::Impl::ReadReturning(size_t max_urls) {
 
 Status RobotsStage::Impl::LetGo(const Returning& returning) {
   queues_->Release(returning.queue, returning.ordinal + 1);
-  if (returning.queue == kWaitingQueue) return {};
+  if (!IsParkingQueue(returning.queue)) return {};
   --parked_;
   if (queues_->Kept(returning.queue) > 0) return {};
   parking_.erase({ParkingDue(returning.queue), returning.queue});
@@ -349,7 +416,7 @@ Result<bool> RobotsStage::Impl::ReturnFront() {
   const WaitingUrl url = MustDecode(front.bytes);
   const auto place = PlaceOf(url.record);
   NEPHILA_CHECK(place.has_value());
-  if (front.queue == kWaitingQueue && requests_->IsOpen(place->key)) {
+  if (front.queue == kWaitingQueue && requests_->IsOpen(place->request)) {
     // Looked at early: it still waits, and makes no cycle.
     NEPHILA_TRY(const uint64_t ordinal,
                 queues_->Append(kWaitingQueue, front.bytes));
@@ -412,14 +479,18 @@ Result<size_t> RobotsStage::Impl::TakeRequests(const RequestSink& sink,
       [&sink](const QueuedRequest& queued) {
         RobotsRequest request;
         request.origin = queued.origin;
+        request.target = queued.target;
         request.host_start = queued.host_start;
         request.host_size = queued.host_size;
         request.pld_size = queued.pld_size;
         request.budget = queued.budget;
         request.not_before = TimeOf(queued.host.not_before);
-        request.failures = queued.host.failures;
         request.overloads = queued.host.overloads;
-        request.first = queued.fetch == 0 && queued.host == HostNote();
+        request.authority_not_before = TimeOf(queued.host.authority_not_before);
+        request.failures = queued.host.failures;
+        request.crawl_delay = std::chrono::milliseconds(
+            static_cast<int64_t>(queued.host_crawl_delay));
+        request.first = !queued.is_host_known && queued.target.empty();
         return sink(request);
       },
       max);
@@ -452,8 +523,8 @@ Result<bool> RobotsStage::Impl::RunDryForNotes() {
 
 Result<bool> RobotsStage::Impl::RunDry() {
   if (!decided_.empty() || !returning_.empty() ||
-      queues_->Kept(kChangesQueue) > 0 || Readable() > 0 ||
-      DueParking().has_value() || LookEarly(true)) {
+      queues_->Kept(kChangesQueue) > 0 || queues_->Unread(kWalkQueue) > 0 ||
+      Readable() > 0 || DueParking().has_value() || LookEarly(true)) {
     return true;
   }
   // A pass over updates alone would bring nothing.

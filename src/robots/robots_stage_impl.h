@@ -9,6 +9,8 @@
 //                 |  +-- parked, when they are due
 //                 +----- Q_R, as far as the gate is open
 //
+// Walks (waiting_url.h) take the same way.
+//
 // What a pass has answered and is not moved on yet (decided_) is part of the
 // commit's bytes; all else is in a store of its own, and is let go of there
 // only when the next one has it.
@@ -53,8 +55,10 @@ class RobotsStage::Impl {
   Result<item::Admission> Add(std::string_view record, uint64_t budget);
   Result<size_t> Step(const ReadySink& sink, size_t max_urls);
   Result<size_t> TakeRequests(const RequestSink& sink, size_t max);
-  Status DelayRequest(std::string_view origin_text, WallTime until);
+  Status DelayRequest(std::string_view origin, std::string_view target,
+                      WallTime until);
   Status RobotsEnded(const RobotsEnd& end);
+  Status RobotsRedirected(const RobotsRedirect& redirect);
   Status NoteHost(std::string_view origin, const HostNote& note);
   bool IsNoted() const;
   Result<bool> RunDryForNotes();
@@ -81,12 +85,15 @@ class RobotsStage::Impl {
     uint64_t ordinal = 0;
     std::string bytes;
   };
-  // What a record says of its origin.
+  // The robots.txt that a URL or a walk is about.
   struct Place {
     Origin origin;
-    uint64_t key = 0;
+    uint64_t key = 0;      // of the record
+    FileId file = 0;       // in it
+    uint64_t request = 0;  // of the file, in Q_D
     uint32_t pld_size = 0;
-    std::string_view path;
+    std::string_view target;  // as in RobotsRequest
+    std::string_view path;    // of the URL
   };
   // In the order of the commit's bytes; most_cycles is a maximum.
   enum Count : uint8_t {
@@ -99,6 +106,7 @@ class RobotsStage::Impl {
     kMostCycles,
     kParkings,
     kDamagedRules,
+    kWalks,  // that there are
     kCounts
   };
   static_assert(kCounts == kStageCounts);
@@ -106,10 +114,15 @@ class RobotsStage::Impl {
   drum::DrumOptions CacheOptions() const;
   disk_queue::QueueSetOptions QueueOptions() const;
   void MakeParts();
-  bool ReadState(ByteReader& reader);
+  bool ReadState(ByteReader& reader, uint8_t version);
   void FindParked();
 
   Result<Place, std::string_view> PlaceOf(std::string_view record) const;
+  // By the names of a request.
+  Result<Place, std::string_view> PlaceOf(std::string_view origin,
+                                          std::string_view target) const;
+  void SetKeys(Place& place) const;
+  uint64_t RecordKey(const Origin& origin, uint32_t pld_size) const;
   // Puts a URL into RobotsCache.
   Result<item::Admission> Check(const Place& place, const WaitingUrl& url,
                                 uint64_t distrusted);
@@ -121,11 +134,21 @@ class RobotsStage::Impl {
                       const ReadySink& sink);
   Result<bool> Match(const UrlAnswer& answer, const WaitingUrl& url,
                      const ReadySink& sink);
-  Result<bool> WaitForFetch(const WaitingUrl& url);
+  Result<bool> WaitForFetch(const UrlAnswer& answer, const WaitingUrl& url);
   bool IsTriedTooOften(const UrlAnswer& answer) const;
   Result<bool> Park(const UrlAnswer& answer, const WaitingUrl& url);
+  Status ParkUntil(WallTime until, const WaitingUrl& url);
   bool Drop(DropReason reason);
   Status Ask(const UrlAnswer& answer, const WaitingUrl& url);
+  // Walks (robots_walks.cc).
+  Status AddWalk(const Walk& walk);
+  Result<bool> DecideWalk(const UrlAnswer& answer, const WaitingUrl& url);
+  Result<bool> FollowWalk(const Walk& walk, std::string_view next);
+  Result<bool> ResolveWalk(const UrlAnswer& answer, const WaitingUrl& url,
+                           const Walk& walk);
+  Status EndWalk(const Walk& walk, RobotsEnd end);
+  // Of the file at `place`; returns the number of its fetch.
+  Result<uint64_t> EndFile(const Place& place, const RobotsEnd& end);
   // Answers that are ready.
   Status Deliver(size_t max_urls);
   Result<size_t> DecideAll(const ReadySink& sink, size_t max_urls);
@@ -158,6 +181,8 @@ class RobotsStage::Impl {
   std::optional<RequestQueue> requests_;
   ReturnGate gate_;
 
+  // A job that was made with a record for each origin.
+  bool is_by_origin_ = false;
   std::deque<Decided> decided_;
   std::deque<Returning> returning_;
   std::deque<Returning> changing_;

@@ -83,7 +83,7 @@ TEST_F(RobotsStageTest, ARequestThatIsDelayedHoldsUpNobodyElse) {
   AddUrl(5, 2);
   Run();
   EXPECT_EQ(TakeAll(*stage_).size(), 2U);
-  ASSERT_TRUE(stage_->DelayRequest(OriginText(4), later).has_value());
+  ASSERT_TRUE(stage_->DelayRequest(OriginText(4), {}, later).has_value());
   Good(5);
   EXPECT_EQ(Run(), Numbers{2});
   EXPECT_EQ(stage_->stats().parked, 1U);
@@ -140,7 +140,7 @@ TEST_F(RobotsStageTest, AUrlWhoseRequestIsDelayedIsNotDropped) {
   Run();
   ExpectRequest(4);
   ASSERT_TRUE(
-      stage_->DelayRequest(OriginText(4), clock_.WallNow() + minutes(10)));
+      stage_->DelayRequest(OriginText(4), {}, clock_.WallNow() + minutes(10)));
   EXPECT_EQ(Run(), Numbers());
   EXPECT_EQ(stage_->stats().parked, 1U);
   clock_.Advance(minutes(11));
@@ -178,14 +178,14 @@ TEST_F(RobotsStageTest, ASlowFetchHoldsUpFewOthers) {
 
 TEST_F(RobotsStageTest, OnlyARequestThatIsOpenCanBeDelayed) {
   const WallTime later = clock_.WallNow() + minutes(10);
-  ASSERT_TRUE(stage_->DelayRequest(OriginText(4), later).has_value());
+  ASSERT_TRUE(stage_->DelayRequest(OriginText(4), {}, later).has_value());
   AddUrl(4, 1);
   Run();
   ExpectRequest(4);
   Good(4);
-  ASSERT_TRUE(stage_->DelayRequest(OriginText(4), later).has_value());
+  ASSERT_TRUE(stage_->DelayRequest(OriginText(4), {}, later).has_value());
   EXPECT_EQ(Run(), Numbers{1});
-  EXPECT_EQ(stage_->DelayRequest("no origin", later).error().code,
+  EXPECT_EQ(stage_->DelayRequest("no origin", {}, later).error().code,
             ErrorCode::kInvalidArgument);
 }
 
@@ -226,7 +226,7 @@ TEST_F(RobotsStageTest, ARequestSaysWhatIsKnownOfItsHost) {
   EXPECT_TRUE(seen.first);
   Good(4);
   Run();
-  ASSERT_TRUE(stage_->NoteHost(OriginText(4), later, 2, 1).has_value());
+  ASSERT_TRUE(stage_->NoteHost(OriginText(4), later, 1, {}, 2).has_value());
   clock_.Advance(hours(25));
   AddUrl(4, 2);
   Run();
@@ -280,11 +280,12 @@ TEST_F(RobotsStageTest, NoMoreRequestsAreReadThanMayBeOpen) {
   auto first = TakeAll(*stage_);
   ASSERT_EQ(first.size(), 3U);
   ExpectNoRequest();
-  // The oldest is still open, so are its followers' places.
+  // The oldest is still open, and holds up nobody.
   Good(OriginNumber(first[1]));
-  ExpectNoRequest();
+  EXPECT_EQ(TakeAll(*stage_).size(), 1U);
+  EXPECT_EQ(stage_->stats().requested, 3U);
   Good(OriginNumber(first[0]));
-  EXPECT_EQ(TakeAll(*stage_).size(), 2U);
+  EXPECT_EQ(TakeAll(*stage_).size(), 1U);
 }
 
 TEST_F(RobotsStageTest, UnreachableSitesAreParkedAndAskedAgain) {
@@ -396,7 +397,7 @@ TEST_F(RobotsStageTest, ARecordThatIsUsedIsRefreshedBeforeItExpires) {
 
 TEST_F(RobotsStageTest, AHostsNotesStandOnItsUrlsAndKeepItsRules) {
   const WallTime later = clock_.WallNow() + minutes(7);
-  ASSERT_TRUE(stage_->NoteHost(OriginText(4), later, 3, 2).has_value());
+  ASSERT_TRUE(stage_->NoteHost(OriginText(4), later, 2, {}, 3).has_value());
   Good(4);
   AddUrl(4, 1);
   AddUrl(4, 2, true);
@@ -404,7 +405,7 @@ TEST_F(RobotsStageTest, AHostsNotesStandOnItsUrlsAndKeepItsRules) {
   EXPECT_EQ(taken_[0].not_before, later);
   EXPECT_EQ(taken_[0].failures, 3U);
   EXPECT_EQ(taken_[0].overloads, 2U);
-  ASSERT_TRUE(stage_->NoteHost(OriginText(4), later, 0, 0).has_value());
+  ASSERT_TRUE(stage_->NoteHost(OriginText(4), later, 0, {}, 0).has_value());
   AddUrl(4, 3);
   AddUrl(4, 4, true);
   EXPECT_EQ(Run(), Numbers{3});
@@ -412,21 +413,25 @@ TEST_F(RobotsStageTest, AHostsNotesStandOnItsUrlsAndKeepItsRules) {
   EXPECT_EQ(Dropped(DropReason::kDenied), 2U);
 }
 
-// http and https of a host share its clock.
+// All ports of a host share its clock.
 TEST_F(RobotsStageTest, ANoteReachesTheOtherOriginsOfTheHost) {
   const WallTime later = clock_.WallNow() + minutes(7);
-  for (const char* origin :
-       {"http://a.test/", "https://a.test/", "http://a.test:8080/"}) {
+  for (const char* origin : {"http://a.test/", "https://a.test/",
+                             "http://a.test:8080/", "http://a.test:8171/"}) {
     End(StatusEnd(origin, 404, clock_.WallNow()));
   }
-  ASSERT_TRUE(stage_->NoteHost("http://a.test:8080/", later, 3, 0).has_value());
-  for (const char* url :
-       {"http://a.test/", "https://a.test/", "http://a.test:8080/"}) {
+  ASSERT_TRUE(
+      stage_->NoteHost("http://a.test:8080/", later, 0, {}, 3).has_value());
+  for (const char* url : {"http://a.test/", "https://a.test/",
+                          "http://a.test:8080/", "http://a.test:8171/"}) {
     AddRecord(EncodeText(url));
   }
   Run();
-  ASSERT_EQ(taken_.size(), 3U);
-  for (const Taken& url : taken_) EXPECT_EQ(url.not_before, later);
+  ASSERT_EQ(taken_.size(), 4U);
+  for (size_t i = 0; i < taken_.size(); ++i) {
+    EXPECT_EQ(taken_[i].not_before, later);
+    EXPECT_EQ(taken_[i].failures, i == 2 ? 3U : 0U) << "of the authority alone";
+  }
 }
 
 TEST_F(RobotsStageTest, CrawlDelayAndRetryAfterStandOnUrls) {
@@ -484,7 +489,7 @@ TEST_F(RobotsStageTest, WhatIsNoOriginOrNoRulesIsRefused) {
       stage_->RobotsEnded(GoodEnd("http://a.test/x", rules, {})).has_value());
   EXPECT_FALSE(
       stage_->RobotsEnded(GoodEnd("http://a.test/", "rules", {})).has_value());
-  EXPECT_FALSE(stage_->NoteHost("a.test", {}, 0, 0).has_value());
+  EXPECT_FALSE(stage_->NoteHost("a.test", {}, 0, {}, 0).has_value());
   EXPECT_TRUE(stage_->IsEmpty());
   EXPECT_EQ(stage_->account().Totals().in, 0U);
 }

@@ -24,8 +24,7 @@ constexpr std::string_view kStage = "robots";
 Result<RobotsView> RobotsView::Open(FileSystem& fs, const std::string& dir,
                                     std::string_view commit) {
   ByteReader reader(commit);
-  NEPHILA_RETURN_IF_ERROR(
-      item::ReadCommitVersion(reader, kCommitVersion, kStage));
+  NEPHILA_TRY(const uint8_t version, ReadVersion(reader));
   const auto cache_generation = reader.Varint();
   const auto queue_generation = reader.Varint();
   if (!cache_generation.has_value() || !queue_generation.has_value()) {
@@ -37,22 +36,23 @@ Result<RobotsView> RobotsView::Open(FileSystem& fs, const std::string& dir,
   RobotsView view(std::move(queues));
   view.fs_ = &fs;
   view.dir_ = dir;
+  view.is_by_origin_ = version != kHostCommit;
   view.cache_generation_ = *cache_generation;
   view.frozen_ = std::make_unique<FrozenFileSystem>(fs);
   NEPHILA_TRY(view.log_, RulesLog::Open(*view.frozen_, dir + "/rules",
                                         RulesLog::kLeastBytes, reader));
-  if (!view.ReadState(reader)) return item::DamagedCommit(kStage);
+  if (!view.ReadState(reader, version)) return item::DamagedCommit(kStage);
   return view;
 }
 
-bool RobotsView::ReadState(ByteReader& reader) {
+bool RobotsView::ReadState(ByteReader& reader, uint8_t version) {
   StageAccount account(kStage, kDropReasonNames);
   ReturnGate gate;
   if (!item::RestoreTotals(reader, account) || !ReadRequestMarks(reader) ||
       !gate.Read(reader)) {
     return false;
   }
-  for (size_t i = 0; i < kStageCounts; ++i) {
+  for (size_t i = 0; i < CountsOf(version); ++i) {
     if (!reader.Varint().has_value()) return false;
   }
   const auto decided = reader.Varint();
@@ -64,12 +64,24 @@ bool RobotsView::ReadState(ByteReader& reader) {
     // What is denied is dropped with the next step.
     const auto read = ReadAnswer(*answer);
     if (!read) return false;
-    if (read->state != UrlState::kDenied) decided_.emplace_back(*url);
+    if (read->state != UrlState::kDenied &&
+        read->state != UrlState::kTooManyPorts) {
+      decided_.emplace_back(*url);
+    }
   }
   return reader.AtEnd();
 }
 
-Result<std::optional<SiteView>> RobotsView::Site(uint64_t key) const {
+uint64_t RobotsView::KeyOf(const Origin& origin, uint32_t pld_size,
+                           uint64_t seed) const {
+  return is_by_origin_ ? OriginKey(origin, pld_size, seed)
+                       : HostKeyOf(origin, pld_size, seed);
+}
+
+Result<std::optional<SiteView>> RobotsView::Site(const Origin& origin,
+                                                 uint32_t pld_size,
+                                                 uint64_t seed) const {
+  const uint64_t key = KeyOf(origin, pld_size, seed);
   const std::string cache = dir_ + "/cache";
   drum::ScanRange range;
   range.first = range.last = key;
@@ -78,11 +90,13 @@ Result<std::optional<SiteView>> RobotsView::Site(uint64_t key) const {
   if (scan->AtEnd()) return std::optional<SiteView>();
   SiteView site;
   site.bytes = scan->value();
-  const auto record = ReadRobotsRecord(site.bytes);
-  if (!record) {
+  auto host = ReadHostRecord(site.bytes);
+  if (!host) {
     return Unexpected(Error{ErrorCode::kCorruption,
                             cache + ": the record of a site makes no sense"});
   }
+  const RobotsRecord* const record = host->Find(OwnFileOf(origin));
+  if (record == nullptr) return std::optional<SiteView>();
   site.record = *record;
   if (record->kind == RulesKind::kInline) site.rules = record->rules;
   if (record->kind == RulesKind::kLog) {
@@ -96,7 +110,10 @@ Result<std::optional<SiteView>> RobotsView::Site(uint64_t key) const {
   return std::optional<SiteView>(std::move(site));
 }
 
-Result<RobotsView::Pending> RobotsView::PendingOf(uint64_t key) const {
+Result<RobotsView::Pending> RobotsView::PendingOf(const Origin& origin,
+                                                  uint32_t pld_size,
+                                                  uint64_t seed) const {
+  const uint64_t key = KeyOf(origin, pld_size, seed);
   Pending pending;
   NEPHILA_RETURN_IF_ERROR(drum::FindTuples(*fs_, dir_ + "/cache",
                                            cache_generation_, key,
@@ -135,6 +152,7 @@ Result<bool> RobotsView::Give(std::string_view bytes, HeldUrl* url,
     return Unexpected(Error{ErrorCode::kCorruption,
                             dir_ + ": a URL that waits makes no sense"});
   }
+  if (IsWalk(waiting->record)) return true;
   url->record = waiting->record;
   url->budget = waiting->budget;
   NEPHILA_TRY(const bool more, sink(*url));

@@ -21,6 +21,7 @@
 #include "base/result.h"
 #include "disk_queue/set_scan.h"
 #include "robots/cache_rule.h"
+#include "robots/origin.h"
 #include "robots/robots_record.h"
 #include "robots/rules_log.h"
 
@@ -62,9 +63,12 @@ class RobotsView {
   static Result<RobotsView> Open(FileSystem& fs, const std::string& dir,
                                  std::string_view commit);
 
-  // Nothing if no pass has met the site yet. `key`: OriginKey (origin.h).
-  Result<std::optional<SiteView>> Site(uint64_t key) const;
-  Result<Pending> PendingOf(uint64_t key) const;
+  // nullopt if no pass has met the site yet. `seed`: of the job's keys.
+  Result<std::optional<SiteView>> Site(const Origin& origin, uint32_t pld_size,
+                                       uint64_t seed) const;
+  // Of all origins of the host.
+  Result<Pending> PendingOf(const Origin& origin, uint32_t pld_size,
+                            uint64_t seed) const;
   uint64_t waiting() const;  // URLs in Q_R
   uint64_t parked() const;
   uint64_t requests() const;  // in Q_D, some of them under way
@@ -78,13 +82,15 @@ class RobotsView {
  private:
   explicit RobotsView(disk_queue::SetScan queues)
       : queues_(std::move(queues)) {}
-  bool ReadState(ByteReader& reader);
+  bool ReadState(ByteReader& reader, uint8_t version);
+  uint64_t KeyOf(const Origin& origin, uint32_t pld_size, uint64_t seed) const;
   Result<bool> ScanQueue(uint64_t queue, HeldUrl url, const Sink& sink) const;
   Result<bool> Give(std::string_view bytes, HeldUrl* url,
                     const Sink& sink) const;
 
   FileSystem* fs_ = nullptr;
   std::string dir_;
+  bool is_by_origin_ = false;  // a job of an older version
   uint64_t cache_generation_ = 0;
   disk_queue::SetScan queues_;
   // The log cuts files where it is opened: here in a view of them.

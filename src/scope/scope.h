@@ -30,6 +30,7 @@
 
 #include "base/bytes.h"
 #include "base/result.h"
+#include "base/table_hash.h"
 #include "config/settings.h"
 #include "item/url_record.h"
 #include "scope/block_list.h"
@@ -87,17 +88,10 @@ class Scope {
   Status Read(ByteReader& reader);
 
  private:
-  struct TextHash {
-    using is_transparent = void;
-    size_t operator()(std::string_view text) const {
-      return std::hash<std::string_view>()(text);
-    }
-  };
-
   Scope(const config::ScopeSettings& settings,
         const url::PublicSuffixList& suffixes);
 
-  using Names = std::unordered_set<std::string, TextHash, std::equal_to<>>;
+  using Names = std::unordered_set<std::string, TableHash, std::equal_to<>>;
 
   // The name that a URL has by these bounds; of a folder in `scratch_`.
   std::string_view NameOf(config::ScopeBounds bounds,

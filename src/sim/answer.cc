@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "base/hash.h"
+#include "sim/mix.h"
 #include "sim/spaces.h"
 
 namespace nephila::sim {
@@ -78,6 +79,28 @@ std::string WithHop(std::string_view path, int64_t hop) {
   return fmt::format("{}{}hop={}", path, query ? '&' : '?', hop);
 }
 
+// The parts of a host name whose first label ends in a number:
+// "web", "17" and ".example". Without one the digits are empty.
+struct NumberedName {
+  std::string_view name;
+  std::string_view digits;
+  std::string_view rest;
+};
+NumberedName SplitNumber(std::string_view host) {
+  const size_t dot = std::min(host.find('.'), host.size());
+  size_t begin = dot;
+  while (begin > 0 && host[begin - 1] >= '0' && host[begin - 1] <= '9') --begin;
+  return {host.substr(0, begin), host.substr(begin, dot - begin),
+          host.substr(dot)};
+}
+
+void ReplaceAll(std::string_view what, std::string_view by, std::string* text) {
+  for (size_t at = text->find(what); at != std::string::npos;
+       at = text->find(what, at + by.size())) {
+    text->replace(at, what.size(), by);
+  }
+}
+
 }  // namespace
 
 void Exchange::Clear() {
@@ -112,8 +135,14 @@ void Answerer::AppendHead(const Head& head, std::string* out) {
   if (head.length >= 0) {
     fmt::format_to(back, "Content-Length: {}\r\n", head.length);
   }
+  out->append(head.fields);
   if (head.close) out->append("Connection: close\r\n");
   out->append("\r\n");
+}
+
+std::string Answerer::PortText() const {
+  const int64_t port = site_.web().shape().port;
+  return port == 0 || port == 80 ? "" : fmt::format(":{}", port);
 }
 
 Step Answerer::Refuse(RequestError error, Exchange* exchange,
@@ -168,6 +197,14 @@ Step Answerer::Begin(const Request& request, MonoTime now, Exchange* exchange,
     case Behaviour::kRobots:
     case Behaviour::kHugeRobots:
       return Huge(request, *rule, exchange, out);
+    case Behaviour::kTarpit:
+      exchange->last = Page(request, exchange, &exchange->later);
+      return {Then::kWait, rule->delay};
+    case Behaviour::kRedirectWeb:
+    case Behaviour::kLinkFlood:
+    case Behaviour::kHeavyPage:
+    case Behaviour::kPortLinks:
+      return Astray(request, *rule, exchange, out);
     case Behaviour::kPage:
       return Page(request, exchange, out);
     default:
@@ -206,6 +243,9 @@ Step Answerer::Continue(Exchange* exchange, std::string* out) {
   if (rule.behaviour == Behaviour::kSlowDrip) {
     piece = static_cast<size_t>(
         std::min<uint64_t>(left, rule.bytes == 0 ? 100 : rule.bytes));
+  } else if (rule.behaviour == Behaviour::kTarpit) {
+    piece = static_cast<size_t>(
+        std::min<uint64_t>(left, rule.bytes == 0 ? 80 : rule.bytes));
   }
   out->append(exchange->later, exchange->later_sent, piece);
   exchange->later_sent += piece;
@@ -286,6 +326,8 @@ Step Answerer::Redirect(const Request& request, const Rule& rule,
   head.status = static_cast<int>(Or(rule.status, 301));
   head.type = kHtml;
   std::string location = rule.target;
+  ReplaceAll("{n}", SplitNumber(request.host).digits, &location);
+  ReplaceAll(":{port}", PortText(), &location);
   if (rule.behaviour != Behaviour::kRedirect) {
     std::string_view path;
     const int64_t hop = HopOf(request.target, &path);
@@ -332,6 +374,79 @@ Step Answerer::Huge(const Request& request, const Rule& rule,
   for (uint64_t i = 0; body_.size() < bytes; ++i) {
     fmt::format_to(std::back_inserter(body_), "Disallow: /{}/{}/\n",
                    site_.web().text().word(i), i);
+  }
+  return Short(request, head, body_, exchange, out);
+}
+
+// Another host of the family, "web17.example" to "web4.example", for ever.
+std::string Answerer::WebLocation(const Request& request,
+                                  const Rule& rule) const {
+  const NumberedName name = SplitNumber(request.host);
+  const uint64_t bits = Mix(KeyedHash(request.host, 0x726577),
+                            KeyedHash(request.target, 0x726577));
+  return fmt::format("http://{}{}{}{}/{:x}", name.name,
+                     ToBelow(bits, static_cast<uint64_t>(rule.hosts)),
+                     name.rest, PortText(), Mix(bits, 1));
+}
+
+// Short links that the base makes long: kilobytes a link for a crawler that
+// resolves them all at once.
+void Answerer::AppendHeavyPage(const Request& request, const Rule& rule) {
+  const uint64_t bytes = rule.bytes == 0 ? 2000 : rule.bytes;
+  fmt::format_to(std::back_inserter(body_),
+                 "<!DOCTYPE html>\n<html><head><base href=\"/{:x}",
+                 KeyedHash(request.target, 0x68656176));
+  const size_t begin = body_.size();
+  while (body_.size() - begin < std::min<uint64_t>(bytes, 1 << 20)) {
+    body_.append("/").append(31, 'b');
+  }
+  body_.append("/\"></head><body>\n");
+  for (int64_t i = 0; i < Or(rule.count, 10'000); ++i) {
+    fmt::format_to(std::back_inserter(body_), "<a href={}>x</a>\n", i);
+  }
+  body_.append("</body></html>\n");
+}
+
+void Answerer::AppendPortLinks(const Request& request, const Rule& rule) {
+  body_.append("<!DOCTYPE html>\n<html><body>\n");
+  const std::string_view host =
+      rule.of.empty() ? std::string_view(request.host) : rule.of;
+  for (int64_t port = 1; port <= Or(rule.count, 1000); ++port) {
+    fmt::format_to(std::back_inserter(body_),
+                   "<a href=\"http://{}:{}/\">x</a>\n", host, port);
+  }
+  body_.append("</body></html>\n");
+}
+
+Step Answerer::Astray(const Request& request, const Rule& rule,
+                      Exchange* exchange, std::string* out) {
+  Head head;
+  head.type = kHtml;
+  body_.clear();
+  switch (rule.behaviour) {
+    case Behaviour::kRedirectWeb: {
+      head.status = static_cast<int>(Or(rule.status, 302));
+      const std::string location = WebLocation(request, rule);
+      head.location = location;
+      return Short(request, head, "<h1>Moved</h1>\n", exchange, out);
+    }
+    case Behaviour::kLinkFlood: {
+      std::string fields;
+      const uint64_t seed = KeyedHash(request.target, 0x6c696e6b);
+      for (int64_t i = 0; i < Or(rule.count, 400); ++i) {
+        fmt::format_to(std::back_inserter(fields),
+                       "Link: </{:x}>; rel=\"next\"\r\n",
+                       Mix(seed, static_cast<uint64_t>(i)));
+      }
+      head.fields = fields;
+      return Short(request, head, "<h1>Links</h1>\n", exchange, out);
+    }
+    case Behaviour::kHeavyPage:
+      AppendHeavyPage(request, rule);
+      break;
+    default:
+      AppendPortLinks(request, rule);
+      break;
   }
   return Short(request, head, body_, exchange, out);
 }

@@ -75,6 +75,7 @@ class Answerer {
     bool chunked = false;
     bool close = false;
     bool session = false;
+    std::string_view fields;  // more header lines, each with its end
   };
   static void AppendHead(const Head& head, std::string* out);
 
@@ -87,6 +88,14 @@ class Answerer {
               std::string* out);
   Step Huge(const Request& request, const Rule& rule, Exchange* exchange,
             std::string* out);
+  // Pages and redirects that lead a crawler astray.
+  Step Astray(const Request& request, const Rule& rule, Exchange* exchange,
+              std::string* out);
+  void AppendHeavyPage(const Request& request, const Rule& rule);
+  void AppendPortLinks(const Request& request, const Rule& rule);
+  std::string WebLocation(const Request& request, const Rule& rule) const;
+  // "" or ":8080", as links have it.
+  std::string PortText() const;
   Step Cut(const Rule& rule, Head* head, std::string* out);
   void AppendBody(const Request& request, Head* head, std::string* out);
 

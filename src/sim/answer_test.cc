@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
+#include <set>
 #include <string>
 
 namespace nephila::sim {
@@ -303,6 +304,78 @@ TEST(AnswerTest, RefusesWhatIsNoRequest) {
   EXPECT_EQ(exchange.status, 400);
   Answerer::Refuse(RequestError::kTooLong, &exchange, &out);
   EXPECT_EQ(exchange.status, 431);
+}
+
+TEST(AnswerTest, DripsTheHeadTooFromATarpit) {
+  const Site site = MakeSite(RuleFor("tarpit", "delay = \"2s\"\nbytes = 80"));
+  const Answered answered = Ask(site, Get(), 3);
+  EXPECT_EQ(answered.waited, 3 * seconds(2));
+  EXPECT_EQ(answered.bytes.size(), 240U);
+  EXPECT_EQ(answered.last.then, Then::kWait);
+  const Answered whole = Ask(site, Get());
+  EXPECT_EQ(whole.last.then, Then::kKeep);
+  EXPECT_GT(whole.body().size(), 4000U);
+}
+
+TEST(AnswerTest, RedirectsToTheHostOfTheSameNumberAndTheServersPort) {
+  const Site site = MakeSite(
+      "port = 8080\n[[rule]]\nhost = \"a*.example\"\npath = \"/*\"\n"
+      "behaviour = \"redirect\"\n"
+      "target = \"http://b{n}.example:{port}/robots.txt\"\n");
+  const Answered answered = Ask(site, Get("/robots.txt", "a17.example"));
+  EXPECT_TRUE(answered.Says("Location: http://b17.example:8080/robots.txt"))
+      << answered.head();
+}
+
+TEST(AnswerTest, RedirectsFromHostToHostWithoutEnd) {
+  const Site site = MakeSite(
+      "[[rule]]\nhost = \"web*.example\"\nbehaviour = \"redirect-web\"\n"
+      "hosts = 20\n");
+  std::set<std::string> urls;
+  std::set<std::string> hosts;
+  std::string host = "web3.example";
+  std::string path = "/";
+  for (int i = 0; i < 200; ++i) {
+    const Answered answered = Ask(site, Get(path, host));
+    ASSERT_EQ(answered.status, 302);
+    const std::string head = answered.head();
+    constexpr std::string_view kBefore = "Location: http://";
+    const size_t at = head.find(kBefore) + kBefore.size();
+    const std::string url = head.substr(at, head.find('\r', at) - at);
+    host = url.substr(0, url.find('/'));
+    path = url.substr(url.find('/'));
+    EXPECT_EQ(site.FindHost(host).kind, HostKind::kNamed) << host;
+    EXPECT_TRUE(urls.insert(url).second) << url;
+    hosts.insert(host);
+  }
+  EXPECT_EQ(hosts.size(), 20U);
+}
+
+size_t CountOf(std::string_view what, std::string_view text) {
+  size_t count = 0;
+  for (size_t at = text.find(what); at != std::string_view::npos;
+       at = text.find(what, at + 1)) {
+    ++count;
+  }
+  return count;
+}
+
+TEST(AnswerTest, SendsMoreLinksThanACrawlerShouldKeep) {
+  const Site flood = MakeSite(RuleFor("link-flood", "count = 30"));
+  EXPECT_EQ(CountOf("\r\nLink: </", Ask(flood, Get()).head()), 30U);
+  EXPECT_NE(Ask(flood, Get("/a")).head(), Ask(flood, Get("/b")).head());
+
+  const Site heavy = MakeSite(RuleFor("heavy-page"));
+  const std::string page = Ask(heavy, Get()).body();
+  EXPECT_EQ(CountOf("<a href=", page), 10'000U);
+  const size_t base = page.find("<base href=\"") + 12;
+  EXPECT_GE(page.find('"', base) - base, 2000U);
+
+  const Site ports =
+      MakeSite(RuleFor("port-links", "count = 500\nof = \"v.example\""));
+  const std::string links = Ask(ports, Get()).body();
+  EXPECT_EQ(CountOf("<a href=\"http://v.example:", links), 500U);
+  EXPECT_NE(links.find("http://v.example:500/"), std::string::npos);
 }
 
 // The pages of the web itself: gzip only to who takes it, chunks only by 1.1.

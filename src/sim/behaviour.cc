@@ -31,6 +31,11 @@ constexpr auto kInfos = std::to_array<BehaviourInfo>({
     {"close", Layer::kHttp, "", ""},
     {"robots", Layer::kHttp, " text type ", " text "},
     {"huge-robots", Layer::kHttp, " bytes ", ""},
+    {"tarpit", Layer::kHttp, " delay bytes ", ""},
+    {"redirect-web", Layer::kHttp, " status hosts ", ""},
+    {"link-flood", Layer::kHttp, " count ", ""},
+    {"heavy-page", Layer::kHttp, " count bytes ", ""},
+    {"port-links", Layer::kHttp, " count of ", ""},
     {"link-farm", Layer::kSpace, " name plds hosts count bytes entry ",
      " name "},
     {"calendar", Layer::kSpace, "", ""},
@@ -39,6 +44,7 @@ constexpr auto kInfos = std::to_array<BehaviourInfo>({
     {"reorder", Layer::kSpace, " count ", ""},
     {"mirror", Layer::kSpace, " of ", " of "},
     {"soft-404", Layer::kSpace, "", ""},
+    {"small-site", Layer::kSpace, " count ", ""},
     {"nxdomain", Layer::kDns, "", ""},
     {"servfail", Layer::kDns, "", ""},
     {"dns-timeout", Layer::kDns, "", ""},
@@ -46,9 +52,10 @@ constexpr auto kInfos = std::to_array<BehaviourInfo>({
     {"address", Layer::kDns, " addresses ttl ", " addresses "},
     {"rebind", Layer::kDns, " addresses count ttl ", " addresses "},
     {"truncate", Layer::kDns, "", ""},
+    {"dns-slow", Layer::kDns, " delay ", ""},
+    {"dns-drip", Layer::kDns, " delay ", ""},
 });
-static_assert(kInfos.size() ==
-              static_cast<size_t>(Behaviour::kDnsTruncate) + 1);
+static_assert(kInfos.size() == static_cast<size_t>(Behaviour::kDnsDrip) + 1);
 
 constexpr auto kNames = [] {
   std::array<std::string_view, kInfos.size()> names{};

@@ -34,6 +34,11 @@ enum class Behaviour : uint8_t {
   kClose,
   kRobots,
   kHugeRobots,
+  kTarpit,
+  kRedirectWeb,
+  kLinkFlood,
+  kHeavyPage,
+  kPortLinks,
   // What is found on a host.
   kFarm,
   kCalendar,
@@ -42,6 +47,7 @@ enum class Behaviour : uint8_t {
   kReorder,
   kMirror,
   kSoft404,
+  kSmallSite,
   // What its name resolves to.
   kDnsNxdomain,
   kDnsServfail,
@@ -50,6 +56,8 @@ enum class Behaviour : uint8_t {
   kDnsAddress,
   kDnsRebind,
   kDnsTruncate,
+  kDnsSlow,
+  kDnsDrip,
 };
 
 // Rules of different layers apply side by side: a host can have a calendar,

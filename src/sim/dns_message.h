@@ -7,6 +7,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -60,6 +61,9 @@ struct DnsAnswer {
   uint32_t ttl = 300;
   bool silent = false;    // say nothing at all
   bool truncate = false;  // by UDP
+  // Before the answer, or, by TCP with `drip`, before each of its bytes.
+  std::chrono::nanoseconds delay{0};
+  bool drip = false;
 };
 
 // Appends the message. Longer than `limit`, it is sent without records and with

@@ -7,12 +7,16 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
+#include <map>
 #include <string>
 #include <unordered_map>
 
+#include "base/clock.h"
 #include "sim/descriptor.h"
 #include "sim/dns_message.h"
 #include "sim/dns_zone.h"
@@ -76,14 +80,30 @@ class DnsServer::Loop {
  private:
   struct Connection {
     Descriptor socket;
+    uint64_t id = 0;
     std::string in;
     std::string out;
+  };
+  // An answer that is not to be given yet: by UDP to `to`, by TCP over the
+  // connection, if it is still there.
+  struct Later {
+    std::string bytes;
+    sockaddr_in to{};
+    int fd = -1;  // of TCP
+    uint64_t connection = 0;
+    size_t sent = 0;
+    // Between two bytes; 0 sends them all at once.
+    std::chrono::nanoseconds drip{0};
   };
 
   Status BindBoth(uint16_t port);
   Status Add(int fd);
   // Appends the answer to one question; nothing if it stays unanswered.
-  void Answer(std::string_view bytes, bool tcp, std::string* out);
+  // Returns when to give it.
+  DnsAnswer Answer(std::string_view bytes, bool tcp, std::string* out);
+  void Keep(const DnsAnswer& answer, Later later);
+  void OnLater();
+  int TimeoutMs() const;
   void OnUdp();
   void OnAccept();
   // False: close it.
@@ -98,6 +118,9 @@ class DnsServer::Loop {
   std::atomic<bool> stop_{false};
   Question question_;
   std::unordered_map<int, Connection> connections_;
+  uint64_t next_connection_ = 1;
+  const RealClock clock_;
+  std::multimap<MonoTime, Later> later_;
 };
 
 Status DnsServer::Loop::BindBoth(uint16_t port) {
@@ -140,7 +163,7 @@ void DnsServer::Loop::Run() {
   std::array<epoll_event, 64> events{};
   while (!stop_) {
     const int count = epoll_wait(epoll_.get(), events.data(),
-                                 static_cast<int>(events.size()), -1);
+                                 static_cast<int>(events.size()), TimeoutMs());
     for (int i = 0; i < count; ++i) {
       const int fd = events[static_cast<size_t>(i)].data.fd;
       if (fd == udp_.get()) {
@@ -152,24 +175,67 @@ void DnsServer::Loop::Run() {
         if (!OnTcp(&found->second)) connections_.erase(found);
       }
     }
+    OnLater();
   }
 }
 
-void DnsServer::Loop::Answer(std::string_view bytes, bool tcp,
-                             std::string* out) {
+int DnsServer::Loop::TimeoutMs() const {
+  if (later_.empty()) return -1;
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(
+      later_.begin()->first - clock_.Now());
+  return static_cast<int>(std::clamp<int64_t>(left.count(), 0, 60'000));
+}
+
+void DnsServer::Loop::Keep(const DnsAnswer& answer, Later later) {
+  if (later_.size() >= kMaxLater) return;
+  if (answer.drip && later.fd >= 0) later.drip = answer.delay;
+  later_.emplace(clock_.Now() + answer.delay, std::move(later));
+}
+
+void DnsServer::Loop::OnLater() {
+  while (!later_.empty() && later_.begin()->first <= clock_.Now()) {
+    Later later = std::move(later_.extract(later_.begin()).mapped());
+    if (later.fd < 0) {
+      sendto(udp_.get(), later.bytes.data(), later.bytes.size(), 0,
+             reinterpret_cast<const sockaddr*>(&later.to), sizeof(later.to));
+      continue;
+    }
+    const auto found = connections_.find(later.fd);
+    if (found == connections_.end() || found->second.id != later.connection) {
+      continue;
+    }
+    const size_t left = later.bytes.size() - later.sent;
+    const size_t piece = later.drip.count() > 0 ? 1 : left;
+    if (send(later.fd, later.bytes.data() + later.sent, piece, MSG_NOSIGNAL) !=
+        static_cast<ssize_t>(piece)) {
+      connections_.erase(found);
+      continue;
+    }
+    later.sent += piece;
+    if (piece == left) continue;
+    const MonoTime next = clock_.Now() + later.drip;
+    later_.emplace(next, std::move(later));
+  }
+}
+
+DnsAnswer DnsServer::Loop::Answer(std::string_view bytes, bool tcp,
+                                  std::string* out) {
   if (const auto parsed = ParseQuestion(bytes, &question_); !parsed) {
     if (parsed.error().answer) {
       AppendDnsError(question_, parsed.error().rcode, out);
     }
-    return;
+    return {};
   }
-  const DnsAnswer answer = zone_.Find(question_.name);
+  DnsAnswer answer = zone_.Find(question_.name);
   if (log_ != nullptr) {
     log_->Asked(TypeName(question_.type), question_.name, Outcome(answer));
   }
-  if (answer.silent) return;
+  if (answer.silent) return answer;
   const size_t udp_limit = answer.truncate ? 0 : question_.udp_bytes;
   AppendAnswer(question_, answer, tcp ? kTcpLimit : udp_limit, out);
+  // That there is more by TCP is said at once.
+  if (!tcp && answer.drip) answer.delay = {};
+  return answer;
 }
 
 void DnsServer::Loop::OnUdp() {
@@ -183,8 +249,13 @@ void DnsServer::Loop::OnUdp() {
                  reinterpret_cast<sockaddr*>(&from), &from_size);
     if (size < 0) return;
     out.clear();
-    Answer({buffer.data(), static_cast<size_t>(size)}, false, &out);
+    const DnsAnswer answer =
+        Answer({buffer.data(), static_cast<size_t>(size)}, false, &out);
     if (out.empty()) continue;
+    if (answer.delay.count() > 0) {
+      Keep(answer, {out, from});
+      continue;
+    }
     // What UDP loses is asked again.
     sendto(udp_.get(), out.data(), out.size(), 0,
            reinterpret_cast<const sockaddr*>(&from), from_size);
@@ -196,7 +267,9 @@ void DnsServer::Loop::OnAccept() {
       accept4(tcp_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
   const int fd = socket_fd.get();
   if (fd < 0 || connections_.size() >= kMaxTcpConnections || !Add(fd)) return;
-  connections_[fd].socket = std::move(socket_fd);
+  Connection& connection = connections_[fd];
+  connection.socket = std::move(socket_fd);
+  connection.id = next_connection_++;
 }
 
 bool DnsServer::Loop::OnTcp(Connection* connection) {
@@ -215,11 +288,16 @@ bool DnsServer::Loop::OnTcp(Connection* connection) {
     if (in.size() < 2 + length) return true;
     std::string& out = connection->out;
     out.assign(2, '\0');
-    Answer(std::string_view(in).substr(2, length), true, &out);
+    const DnsAnswer answer =
+        Answer(std::string_view(in).substr(2, length), true, &out);
     in.erase(0, 2 + length);
     if (out.size() == 2) continue;
     out[0] = static_cast<char>((out.size() - 2) >> 8);
     out[1] = static_cast<char>((out.size() - 2) & 0xFF);
+    if (answer.delay.count() > 0) {
+      Keep(answer, {out, {}, connection->socket.get(), connection->id});
+      continue;
+    }
     // An answer is far smaller than the socket's buffer: who does not read
     // enough of them is not waited for.
     if (send(connection->socket.get(), out.data(), out.size(), MSG_NOSIGNAL) !=

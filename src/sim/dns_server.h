@@ -5,7 +5,8 @@
 //   In: questions (dns_message.h)   Out: answers (dns_zone.h), D lines of the
 //   log Threads: one of its own; Stop ends it. Bounds: kMaxQuestionBytes a
 //   question, kMaxTcpConnections at once (more are closed), one answer at a
-//   time on each.
+//   time on each, kMaxLater answers that wait for their time (more are not
+//   given). A slow answer costs a timer, not a thread.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +20,7 @@
 namespace nephila::sim {
 
 inline constexpr size_t kMaxTcpConnections = 1000;
+inline constexpr size_t kMaxLater = 100'000;
 
 class DnsServer {
  public:

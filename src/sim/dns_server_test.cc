@@ -39,6 +39,14 @@ count = 2
 [[rule]]
 host = "long.example"
 behaviour = "truncate"
+[[rule]]
+host = "late.example"
+behaviour = "dns-slow"
+delay = "300ms"
+[[rule]]
+host = "drip.example"
+behaviour = "dns-drip"
+delay = "5ms"
 )";
 
 Site MakeSite() {
@@ -152,6 +160,34 @@ TEST_F(DnsServerTest, AnswersByTcpWhatUdpCutsOff) {
   EXPECT_EQ(static_cast<size_t>(answers[1]), query.size() + 16);
   EXPECT_EQ(answers[2 + 2] & 2, 0);
   EXPECT_EQ(answers[2 + 7], 1);
+}
+
+TEST_F(DnsServerTest, AnswersLateWithoutKeepingOthersWaiting) {
+  Client client("127.0.0.1", server_->port(), SOCK_DGRAM);
+  const MonoTime begin = clock_.Now();
+  ASSERT_TRUE(client.Send(Query("late.example", kTypeA)));
+  ASSERT_TRUE(client.Send(Query("private.example", kTypeA)));
+  EXPECT_NE(client.Read().find("private"), std::string::npos);
+  EXPECT_NE(client.Read().find("late"), std::string::npos);
+  EXPECT_GE(clock_.Now() - begin, std::chrono::milliseconds(300));
+}
+
+TEST_F(DnsServerTest, DripsItsAnswerByTcp) {
+  const std::string query = Query("drip.example", kTypeA);
+  EXPECT_EQ(AskUdp(query)[2] & 2, 2);
+  Client client("127.0.0.1", server_->port());
+  const MonoTime begin = clock_.Now();
+  ASSERT_TRUE(client.Send(std::string(1, '\0') +
+                          static_cast<char>(query.size()) + query));
+  std::string answer;
+  while (answer.size() < 2 + query.size() + 16) {
+    const std::string part = client.Read();
+    ASSERT_NE(part, "");
+    answer += part;
+  }
+  EXPECT_GE(clock_.Now() - begin,
+            std::chrono::milliseconds(5) * static_cast<int>(answer.size()));
+  EXPECT_EQ(static_cast<size_t>(answer[1]), query.size() + 16);
 }
 
 TEST_F(DnsServerTest, ClosesOnQuestionsThatAreTooLong) {

@@ -73,6 +73,16 @@ DnsAnswer DnsZone::Find(std::string_view name) {
       answer.truncate = true;
       AddOwn(host, name, &answer);
       break;
+    case Behaviour::kDnsSlow:
+      answer.delay = rule->delay;
+      AddOwn(host, name, &answer);
+      break;
+    case Behaviour::kDnsDrip:
+      answer.truncate = true;
+      answer.drip = true;
+      answer.delay = rule->delay;
+      AddOwn(host, name, &answer);
+      break;
     default:  // wildcard, address
       AddGiven(*rule, &answer);
       if (rule->addresses.empty()) AddOwn(host, name, &answer);

@@ -55,12 +55,11 @@ Result<HttpServer::Port> HttpServer::Reserve(uint16_t port) {
   return Port{socket_fd.Release(), number};
 }
 
-Result<std::unique_ptr<HttpServer>> HttpServer::Start(const Site& site,
-                                                      const Clock& clock,
-                                                      RequestLog* log,
-                                                      Port port,
-                                                      size_t threads) {
-  std::unique_ptr<HttpServer> server(new HttpServer(port.number));
+Result<std::unique_ptr<HttpServer>> HttpServer::Start(
+    const Site& site, const Clock& clock, RequestLog* log, Port port,
+    size_t threads, uint64_t first_connection) {
+  std::unique_ptr<HttpServer> server(
+      new HttpServer(port.number, first_connection));
   server->loops_.reserve(threads);
   for (size_t i = 0; i < threads; ++i) {
     Descriptor listener(i == 0 ? port.fd : -1);
@@ -82,7 +81,8 @@ Result<std::unique_ptr<HttpServer>> HttpServer::Start(const Site& site,
   return server;
 }
 
-HttpServer::HttpServer(uint16_t port) : port_(port) {}
+HttpServer::HttpServer(uint16_t port, uint64_t first_connection)
+    : port_(port), next_connection_(first_connection) {}
 
 HttpServer::~HttpServer() { Stop(); }
 

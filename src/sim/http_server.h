@@ -48,10 +48,11 @@ class HttpServer {
   static Result<Port> Reserve(uint16_t port);
 
   // Takes the port over. `site`, `clock` and `log` (null: none) outlive it.
-  static Result<std::unique_ptr<HttpServer>> Start(const Site& site,
-                                                   const Clock& clock,
-                                                   RequestLog* log, Port port,
-                                                   size_t threads);
+  // Connections are numbered from `first_connection` on: servers that share a
+  // log begin far apart.
+  static Result<std::unique_ptr<HttpServer>> Start(
+      const Site& site, const Clock& clock, RequestLog* log, Port port,
+      size_t threads, uint64_t first_connection = 1);
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
@@ -63,10 +64,10 @@ class HttpServer {
   HttpCounts counts() const;
 
  private:
-  explicit HttpServer(uint16_t port);
+  HttpServer(uint16_t port, uint64_t first_connection);
 
   const uint16_t port_;
-  std::atomic<uint64_t> next_connection_{1};
+  std::atomic<uint64_t> next_connection_;
   std::vector<std::unique_ptr<HttpLoop>> loops_;
   std::vector<std::thread> threads_;
 };

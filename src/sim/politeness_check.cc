@@ -131,7 +131,9 @@ Status PolitenessCheck::Accepted(int64_t time, uint64_t id,
   if (!connection.address.empty()) {
     return Unexpected(Bad("the connection was accepted before"));
   }
-  connection.address = address;
+  const auto parsed = net::IpAddress::Parse(address);
+  connection.address =
+      parsed ? rules_.groups.NameOf(*parsed) : std::string(address);
   connection.accepted_us = time;
   ++report_.connections;
   Contact(time, connection.address);

@@ -8,10 +8,10 @@
 //   - one request in flight per host;
 //   - a request to a host comes at least host_delay after the END of the last
 //     transfer from it; only the host's first robots.txt need not wait;
-//   - contacts of one address are at least server_delay apart, from contact to
-//     contact: the accept of a connection that is fresh, else the arrival of a
-//     request. The first request of a fresh connection is no contact of its
-//     own.
+//   - contacts of one server (an IPv4 address, an IPv6 /64) are at least
+//     server_delay apart, from contact to contact: the accept of a connection
+//     that is fresh, else the arrival of a request. The first request of a
+//     fresh connection is no contact of its own.
 //   - what answers asked for (Crawl-delay, Retry-After), if the caller knows
 //     it, holds from the end of the answer on.
 // A host is its name alone: ports share its clock.
@@ -31,6 +31,8 @@
 
 #include "base/file.h"
 #include "base/result.h"
+#include "base/table_hash.h"
+#include "net/server_group.h"
 #include "sim/nginx_log.h"
 
 namespace nephila::sim {
@@ -57,6 +59,8 @@ struct PolitenessRules {
       asked_for;
   // Most requests in flight at one address; 0 is any number.
   uint64_t server_in_flight = 0;
+  // Which addresses are one server.
+  net::ServerGroups groups;
   size_t reported = 20;  // violations that are described; all are counted
 };
 
@@ -103,8 +107,8 @@ class PolitenessCheck {
     uint64_t in_flight = 0;
   };
   struct Connection {
-    std::string address;
-    std::string host;  // of the request in flight
+    std::string address;  // the name of its server's group
+    std::string host;     // of the request in flight
     std::string path;
     int64_t accepted_us = 0;
     bool fresh = true;
@@ -130,8 +134,8 @@ class PolitenessCheck {
   uint64_t lines_ = 0;  // that were read
   uint64_t line_ = 0;   // that the event in hand is of
   int64_t last_us_ = 0;
-  std::unordered_map<std::string, Host> hosts_;
-  std::unordered_map<std::string, Server> servers_;
+  std::unordered_map<std::string, Host, TableHash> hosts_;
+  std::unordered_map<std::string, Server, TableHash> servers_;
   std::unordered_map<uint64_t, Connection> connections_;
 };
 

@@ -38,6 +38,23 @@ std::string ErrorOf(std::string_view line) {
   return status ? "none" : status.error().message;
 }
 
+TEST(PolitenessCheckTest, AddressesOfOneSlash64ShareAServersDelay) {
+  const std::string_view log =
+      "A 0 1 2600:1:2:3::1\n"
+      "A 50000 2 2600:1:2:3::2\n"
+      "A 60000 3 2600:1:2:4::1\n"
+      "A 70000 4 192.0.2.1\n"
+      "A 70000 5 192.0.2.2\n";
+  const PolitenessReport report = Check(log);
+  EXPECT_EQ(report.violations, 1U);
+  ASSERT_EQ(report.first.size(), 1U);
+  EXPECT_EQ(report.first[0].line, 2U);
+  EXPECT_NE(report.first[0].what.find("server 2600:1:2:3::/64"),
+            std::string::npos)
+      << report.first[0].what;
+  EXPECT_EQ(report.addresses, 4U);
+}
+
 TEST(PolitenessCheckTest, IsContentWithAPoliteCrawl) {
   const PolitenessReport report = Check(
       "# nephila sim log 1\n"

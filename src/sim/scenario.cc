@@ -37,6 +37,8 @@ std::vector<Row> MakeRows() {
   using config::Any;
   using config::Between;
   constexpr int64_t kMany = 1'000'000'000'000;
+  // A year: a Retry-After that no crawler should wait for.
+  constexpr hours kLongestDelay{24 * 365};
   return {
       NEPHILA_FIELD(host, Any(), "Host names that it is for; `*` is any text."),
       NEPHILA_FIELD(path, Any(), "Paths that it is for, with the query."),
@@ -49,18 +51,20 @@ std::vector<Row> MakeRows() {
       NEPHILA_FIELD(target, Any(), "Location."),
       NEPHILA_FIELD(name, Any(), "Letters that a farm's domains begin with."),
       NEPHILA_FIELD(of, Any(), "The host whose pages are shown."),
-      NEPHILA_FIELD(count, Between(0, kMany),
-                    "Hops, header lines, links, folders, answers."),
+      NEPHILA_FIELD(
+          count, Between(0, kMany),
+          "Hops, header lines, links, ports, pages, folders, answers."),
       NEPHILA_FIELD(bytes, Between(0, kMany), "Bytes, as the behaviour says."),
       NEPHILA_FIELD(by, Between(-1'000'000, 1'000'000),
                     "What is added to the true length."),
       NEPHILA_FIELD(plds, Between(1, 1'000'000'000), "Domains of a farm."),
-      NEPHILA_FIELD(hosts, Between(1, 1'000'000'000),
-                    "Hosts of each domain of a farm."),
+      NEPHILA_FIELD(
+          hosts, Between(1, 1'000'000'000),
+          "Hosts of each domain of a farm, or of a web of redirects."),
       NEPHILA_FIELD(entry, Between(0, 1000),
                     "Of a thousand pages outside, how many link to the farm."),
       NEPHILA_FIELD(ttl, Between(0, 2'147'483'647), "Seconds to keep."),
-      NEPHILA_FIELD(delay, Between(milliseconds(0), hours(24)), "Wait."),
+      NEPHILA_FIELD(delay, Between(milliseconds(0), kLongestDelay), "Wait."),
       NEPHILA_FIELD(period, Between(milliseconds(1), hours(24)),
                     "From the beginning of a burst to that of the next."),
       NEPHILA_FIELD(length, Between(milliseconds(0), hours(24)),
@@ -186,6 +190,9 @@ std::string Complaint(const Rule& rule, const std::vector<std::string>& given) {
       !std::all_of(rule.name.begin(), rule.name.end(),
                    [](char c) { return c >= 'a' && c <= 'z'; })) {
     return "name: up to 20 letters from a to z";
+  }
+  if (rule.behaviour == Behaviour::kPortLinks && rule.count > 65'535) {
+    return "count: a host has at most 65535 ports";
   }
   if (rule.behaviour == Behaviour::kReorder && rule.count > 8) {
     return "count: at most 8 folders can be reordered";

@@ -5,6 +5,12 @@
 #include "sim/descriptor.h"
 
 namespace nephila::sim {
+namespace {
+
+// Each server numbers fewer connections than this many bits hold.
+constexpr int kConnectionBits = 40;
+
+}  // namespace
 
 Result<std::unique_ptr<Simulation>> Simulation::Start(
     Scenario scenario, const SimulationOptions& options, FileSystem& fs,
@@ -21,14 +27,35 @@ Result<std::unique_ptr<Simulation>> Simulation::Start(
   NEPHILA_TRY(simulation->http_,
               HttpServer::Start(simulation->site_, clock,
                                 simulation->log_.get(), port, options.threads));
+  for (size_t i = 0; i < options.more_ports.size(); ++i) {
+    NEPHILA_TRY(const HttpServer::Port more,
+                HttpServer::Reserve(options.more_ports[i]));
+    NEPHILA_TRY(auto server, HttpServer::Start(simulation->site_, clock,
+                                               simulation->log_.get(), more, 1,
+                                               (i + 1) << kConnectionBits));
+    simulation->more_.push_back(std::move(server));
+  }
   NEPHILA_TRY(simulation->dns_,
               DnsServer::Start(simulation->site_, simulation->log_.get(),
                                options.dns_port));
   return simulation;
 }
 
+HttpCounts Simulation::counts() const {
+  HttpCounts all = http_->counts();
+  for (const auto& server : more_) {
+    const HttpCounts counts = server->counts();
+    all.connections += counts.connections;
+    all.requests += counts.requests;
+    all.robots += counts.robots;
+    all.bytes += counts.bytes;
+  }
+  return all;
+}
+
 Status Simulation::Stop() {
   http_->Stop();
+  for (const auto& server : more_) server->Stop();
   dns_->Stop();
   return FlushLog();
 }

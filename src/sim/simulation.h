@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -23,6 +24,9 @@ struct SimulationOptions {
   uint16_t port = 0;      // of HTTP; 0: one that is free
   uint16_t dns_port = 0;  // 0: one that is free
   size_t threads = 1;
+  // More ports that serve the same hosts: for a host name whose ports a crawler
+  // may take for different hosts. 0: one that is free. A thread each.
+  std::vector<uint16_t> more_ports;
   std::string log;  // a file; empty: none
   // Links name the port of HTTP, unless web.port of the scenario names another:
   // a crawler may reach the servers by another port than they have.
@@ -38,7 +42,11 @@ class Simulation {
   const Site& site() const { return site_; }
   uint16_t port() const { return http_->port(); }
   uint16_t dns_port() const { return dns_->port(); }
-  HttpCounts counts() const { return http_->counts(); }
+  // Of SimulationOptions::more_ports. The log does not tell ports apart.
+  uint16_t more_port(size_t i) const { return more_.at(i)->port(); }
+  // Of all ports.
+  HttpCounts counts() const;
+  HttpCounts counts_of_more(size_t i) const { return more_.at(i)->counts(); }
 
   // Ends both servers and writes the log.
   Status Stop();
@@ -51,6 +59,7 @@ class Simulation {
   Site site_;
   std::unique_ptr<RequestLog> log_;
   std::unique_ptr<HttpServer> http_;
+  std::vector<std::unique_ptr<HttpServer>> more_;
   std::unique_ptr<DnsServer> dns_;
 };
 

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::string_view kPlain = "text/plain; charset=utf-8";
 constexpr uint64_t kFarmLinks = 100;
+constexpr uint64_t kSmallSitePages = 10;
 
 std::optional<uint64_t> WholeNumber(std::string_view text) {
   uint64_t number = 0;
@@ -168,6 +169,31 @@ Found Site::FindFarmPage(const Request& request, const HostFacts& host,
   return found;
 }
 
+// Its home page links to all others, and no page to anywhere else.
+Found Site::FindSmallSitePage(const Request& request, const Rule& rule,
+                              const HostFacts& host, std::string* body) const {
+  const uint64_t pages =
+      rule.count == 0 ? kSmallSitePages : static_cast<uint64_t>(rule.count);
+  const bool home = request.target == "/";
+  const auto number =
+      home ? std::optional<uint64_t>(0) : WholeNumber(request.target.substr(1));
+  if (!number || *number >= pages || (!home && *number == 0)) {
+    return NotFound(body);
+  }
+  Found found;
+  found.status = 200;
+  found.version = Mix(host.seed, *number);
+  body->append("<!DOCTYPE html>\n<html><head><title>page</title></head>\n")
+      .append("<body><a href=\"/\">home</a>\n");
+  for (uint64_t page = 1; home && page < pages; ++page) {
+    fmt::format_to(std::back_inserter(*body), "<a href=\"/{}\">page</a>\n",
+                   page);
+  }
+  web_.AppendText(found.version, web_.shape().page_bytes, body);
+  body->append("</body></html>\n");
+  return found;
+}
+
 Found Site::FindWebPage(const Request& request, const HostFacts& host,
                         const Rule* space, std::string* body) const {
   Found found;
@@ -223,6 +249,9 @@ Found Site::Find(const Request& request, std::string* body) const {
       return FindFarmPage(request, host, body);
     case HostKind::kNamed:
       break;
+  }
+  if (space != nullptr && space->behaviour == Behaviour::kSmallSite) {
+    return FindSmallSitePage(request, *space, host, body);
   }
   Found found;
   found.status = 200;

@@ -65,6 +65,8 @@ class Site {
                     const Rule* space, std::string* body) const;
   Found FindFarmPage(const Request& request, const HostFacts& host,
                      std::string* body) const;
+  Found FindSmallSitePage(const Request& request, const Rule& rule,
+                          const HostFacts& host, std::string* body) const;
   void AppendFarmUrl(const Rule& farm, uint64_t bits, std::string* out) const;
   // Links that lead from an ordinary page into the spaces of its host, and
   // from some into the farms.

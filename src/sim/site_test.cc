@@ -235,6 +235,18 @@ TEST(SiteTest, BoundsAFarm) {
   EXPECT_EQ(site.FindHost("h1.spam5.").kind, HostKind::kNone);
 }
 
+TEST(SiteTest, ASmallSiteHasAsManyPagesAsItsRuleSays) {
+  const Site site = MakeSite(
+      "[[rule]]\nhost = \"good*.example\"\nbehaviour = \"small-site\"\n"
+      "count = 4\n");
+  const auto links = LinksOf(BodyOf(site, Get("/", "good3.example")));
+  EXPECT_EQ(links, (std::set<std::string>{"/", "/1", "/2", "/3"}));
+  EXPECT_EQ(LinksOf(BodyOf(site, Get("/3", "good3.example"))),
+            std::set<std::string>{"/"});
+  BodyOf(site, Get("/4", "good3.example"), 404);
+  BodyOf(site, Get("/0", "good3.example"), 404);
+}
+
 TEST(SiteTest, GivesEveryHostAnAddress) {
   const Site site =
       MakeSite("[[rule]]\nhost = \"t.example\"\nbehaviour = \"page\"\n");

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "base/ascii.h"
-#include "base/hash.h"
 #include "store/digest_check.h"
 #include "store/header_lines.h"
 #include "store/http_message.h"
@@ -40,8 +39,6 @@ bool IsHttp(const WarcHeader& header) {
          (header.type() == RecordType::kResponse ||
           header.type() == RecordType::kRequest);
 }
-
-uint64_t IdHash(std::string_view id) { return KeyedHash(id, 0); }
 
 std::string_view Unbracketed(std::string_view id) {
   if (id.size() >= 2 && id.front() == '<' && id.back() == '>') {
@@ -124,7 +121,7 @@ void RecordChecker::CheckIds(const WarcReader& reader) {
   if (id.find(':') == std::string_view::npos) {
     Note(reader.offset(), fmt::format("WARC-Record-ID is no URI: {}", id));
   }
-  uint64_t hash = IdHash(id);
+  uint64_t hash = id_hash_(id);
   if (ids_.contains(hash)) {
     Error(reader.offset(),
           fmt::format("WARC-Record-ID was there before: {}", id));
@@ -150,7 +147,7 @@ void RecordChecker::TakeReferences(const WarcReader& reader) {
     if (id == reader.header().record_id()) {
       Error(reader.offset(), "a record concurrent to itself");
     }
-    uint64_t hash = IdHash(id);
+    uint64_t hash = id_hash_(id);
     if (full_ || ids_.contains(hash)) continue;
     if (open_.size() < options_.max_ids) open_.emplace(hash, reader.offset());
   }

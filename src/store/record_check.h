@@ -19,6 +19,7 @@
 #include <unordered_set>
 
 #include "base/result.h"
+#include "base/table_hash.h"
 #include "store/warc_reader.h"
 
 namespace nephila::store {
@@ -66,6 +67,7 @@ class RecordChecker {
   const FindingSink sink_;
   uint64_t digests_ = 0;
   bool full_ = false;  // ids_ is
+  TableHash id_hash_;
   std::unordered_set<uint64_t> ids_;
   // References to ids not seen yet, and the offset of the first of each.
   std::unordered_map<uint64_t, uint64_t> open_;

@@ -88,7 +88,8 @@ Store::Store(const Clock& clock, StoreOptions options,
       options_(std::move(options)),
       writer_(std::move(writer)),
       log_(std::move(log)),
-      maker_(DigestOfSettings(options_.settings)),
+      maker_(DigestOfSettings(options_.settings),
+             options_.settings.redact_cookies),
       recent_(options_.settings.revisit_memory_bytes) {}
 
 Result<std::unique_ptr<Store>> Store::OpenAt(

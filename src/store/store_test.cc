@@ -75,6 +75,22 @@ TEST_F(StoreTest, APageIsArchivedIndexedAndLogged) {
   EXPECT_EQ(store->account().Imbalance(), 0);
 }
 
+TEST_F(StoreTest, RedactsCookiesOfRequestsIfTheSettingSaysSo) {
+  TestPage page("http://example.com/");
+  page.page.request = "GET / HTTP/1.1\r\nCookie: sid=1\r\n\r\n";
+  for (const bool redact : {false, true}) {
+    options_.settings.redact_cookies = redact;
+    options_.folder = redact ? "job/redacted" : "job/archive";
+    options_.log_path = options_.folder + ".log";
+    const auto store = Open();
+    Must(store->Write(page.page));
+    MustDo(store->Finish());
+    EXPECT_EQ(Records().at(1).block,
+              redact ? "GET / HTTP/1.1\r\nCookie: [redacted]\r\n\r\n"
+                     : page.page.request);
+  }
+}
+
 TEST_F(StoreTest, AnArchiveEndsWhenItsIndexHasNoMoreMemory) {
   options_.settings.index_memory_bytes = 4000;
   const auto store = Open();

@@ -93,6 +93,40 @@ std::string HeadText(std::string_view head, bool chunks_undone) {
   return text;
 }
 
+bool IsCredential(std::string_view line) {
+  const std::string_view name = line.substr(0, line.find(':'));
+  for (const std::string_view one :
+       {"Cookie", "Cookie2", "Authorization", "Proxy-Authorization"}) {
+    if (EqualsIgnoreCase(TrimSpace(name), one)) return true;
+  }
+  return false;
+}
+
+// Appends the fields of a request, which begin with the end of the line before
+// them, with the values of credentials replaced.
+void AppendRedacted(std::string_view fields, std::string* out) {
+  bool redacting = false;
+  bool in_head = true;
+  bool first = true;
+  while (!fields.empty()) {
+    const size_t end = std::min(fields.find('\n'), fields.size() - 1) + 1;
+    const std::string_view line = fields.substr(0, end);
+    fields.remove_prefix(end);
+    if (!first && (line == "\r\n" || line == "\n")) in_head = false;
+    first = false;
+    // A folded line goes on with the field before it.
+    const bool folded = line.starts_with(' ') || line.starts_with('\t');
+    if (in_head && folded && redacting) continue;
+    redacting = in_head && !folded && IsCredential(line);
+    if (!redacting) {
+      out->append(line);
+      continue;
+    }
+    out->append(line.substr(0, line.find(':'))).append(": [redacted]");
+    out->append(line.ends_with("\r\n") ? "\r\n" : "\n");
+  }
+}
+
 void AppendField(std::string_view name, std::string_view value,
                  std::string* out) {
   if (value.empty()) return;
@@ -135,7 +169,12 @@ void UnitMaker::ReadHead() {
     const size_t end = page_->request.find('\n');
     AppendFirstLine(page_->request.substr(0, end), &request_text_);
     if (end != std::string_view::npos) {
-      request_text_ += page_->request.substr(end);
+      const std::string_view fields = page_->request.substr(end);
+      if (redact_cookies_) {
+        AppendRedacted(fields, &request_text_);
+      } else {
+        request_text_ += fields;
+      }
     }
   }
   auto head = ParseHttpHead(head_text_, HttpKind::kResponse);

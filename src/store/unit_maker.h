@@ -10,6 +10,9 @@
 // X-Crawl-Transfer-Encoding, as Common Crawl does, for the body that follows
 // has none.
 //
+// Credentials in requests can be redacted; digests are of what is written. A
+// response is never altered so, for its digest vouches for the server's bytes.
+//
 // Bytes from the web cannot make fields of their own: controls in values are
 // replaced, and a target URI's are escaped. Threads: one; parts are reused.
 // Memory: heads; bodies are not copied. Cost: linear in the page.
@@ -43,7 +46,9 @@ struct Original {
 
 class UnitMaker {
  public:
-  explicit UnitMaker(DigestKind digest) : digester_(digest) {}
+  // `redact_cookies`: as the setting store.redact_cookies says.
+  explicit UnitMaker(DigestKind digest, bool redact_cookies = false)
+      : digester_(digest), redact_cookies_(redact_cookies) {}
 
   // What has to be known before it is decided whether a page is a revisit.
   struct Payload {
@@ -80,6 +85,7 @@ class UnitMaker {
   bool NotModified() const;
 
   BlockDigester digester_;
+  const bool redact_cookies_;
   const item::FetchedPage* page_ = nullptr;
   std::string date_;
   std::string target_;

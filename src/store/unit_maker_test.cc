@@ -233,6 +233,34 @@ TEST_F(UnitMakerTest, TheWebMakesNoFieldsOfItsOwn) {
             std::string::npos);
 }
 
+TEST_F(UnitMakerTest, RedactsCredentialsInRequestsOnly) {
+  TestPage page("http://example.com/", "body");
+  page.page.request =
+      "GET / HTTP/2\r\nHost: example.com\r\ncookie: sid=1\r\n"
+      "COOKIE: b=2; c=3\r\n folded=4\r\nAuthorization: Basic eDp5\r\n"
+      "Proxy-Authorization: Basic eg==\r\nAccept: */*\r\n"
+      "X-Cookie: kept\r\n\r\nCookie: of the body\r\n";
+  page.page.response_head = "HTTP/1.1 200 OK\r\nSet-Cookie: sid=1\r\n\r\n";
+  const std::string sent(page.page.request.substr(12));
+  auto records = Write(page);
+  EXPECT_EQ(records[0].block, "GET / HTTP/1.1" + sent);
+  UnitMaker redacting(DigestKind::kSha1, /*redact_cookies=*/true);
+  redacting.Begin(page.page);
+  Must(writer_->Append(redacting.Records(*writer_, std::nullopt)));
+  records = ReadArchive(fs_, ArchivePaths(fs_, "archive").at(0));
+  ASSERT_EQ(records.size(), 7U);
+  const ReadRecord& request = records[4];
+  EXPECT_EQ(request.block,
+            "GET / HTTP/1.1\r\nHost: example.com\r\ncookie: [redacted]\r\n"
+            "COOKIE: [redacted]\r\nAuthorization: [redacted]\r\n"
+            "Proxy-Authorization: [redacted]\r\nAccept: */*\r\n"
+            "X-Cookie: kept\r\n\r\nCookie: of the body\r\n");
+  // The digest is that of what is written.
+  EXPECT_EQ(request.header.Get("WARC-Block-Digest"), Sha1(request.block));
+  EXPECT_EQ(records[5].block,
+            "HTTP/1.1 200 OK\r\nSet-Cookie: sid=1\r\n\r\nbody");
+}
+
 TEST_F(UnitMakerTest, WithoutARequestThereIsNoRecordOfIt) {
   TestPage page("http://example.com/");
   page.page.request = {};

@@ -28,6 +28,7 @@ std::string_view SiteOf(std::string_view host,
 Canonicalizer::Canonicalizer(const config::UrlSettings& settings,
                              const PublicSuffixList& suffixes, uint64_t seed)
     : normalizer_(settings, suffixes),
+      ports_(settings),
       suffixes_(suffixes),
       seed_(seed),
       max_length_(settings.max_length_bytes) {}
@@ -55,6 +56,7 @@ Result<CanonicalUrl, DropReason> Canonicalizer::Finish() {
   if (url_.host_kind() == HostKind::kDomain && !IsDnsName(url_.host())) {
     return Drop(DropReason::kHost);
   }
+  if (ports_.Refuses(url_.port())) return Drop(DropReason::kPort);
   normalizer_.Normalize(&url_);
   if (url_.href().size() > max_length_) return Drop(DropReason::kTooLong);
   // One host, one clock and one budget, whether or not the URL has the dot.

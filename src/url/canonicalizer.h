@@ -14,6 +14,7 @@
 #include "base/metrics.h"
 #include "base/result.h"
 #include "config/settings.h"
+#include "net/port_guard.h"
 #include "url/keys.h"
 #include "url/normalizer.h"
 #include "url/public_suffix.h"
@@ -27,10 +28,11 @@ enum class DropReason : uint8_t {
   kScheme,   // mailto:, javascript:, ftp: and the like
   kHost,     // a name that DNS cannot know
   kTooLong,  // over url.max_length
+  kPort,     // a port that browsers refuse, not in url.allow_ports
 };
 // As they stand in counters and reports, by number.
-inline constexpr std::array<std::string_view, 4> kDropReasonNames = {
-    "invalid-url", "scheme", "bad-host", "too-long"};
+inline constexpr std::array<std::string_view, 5> kDropReasonNames = {
+    "invalid-url", "scheme", "bad-host", "too-long", "bad-port"};
 
 std::string_view DropReasonName(DropReason reason);
 
@@ -65,6 +67,7 @@ class Canonicalizer {
   Unexpected<DropReason> Drop(DropReason reason);
 
   Normalizer normalizer_;
+  net::PortGuard ports_;
   const PublicSuffixList& suffixes_;
   uint64_t seed_;
   size_t max_length_;

@@ -56,12 +56,30 @@ TEST_F(CanonicalizerTest, DropsForANamedReasonAndTheCountsAddUp) {
   EXPECT_EQ(DropOf("http://a..b/"), "bad-host");
   EXPECT_EQ(DropOf("http://" + std::string(64, 'a') + ".com/"), "bad-host");
   EXPECT_EQ(DropOf("http://a.com/" + std::string(2048, 'x')), "too-long");
+  EXPECT_EQ(DropOf("http://a.com:25/"), "bad-port");
   EXPECT_EQ(DropOf("http://a.com/"), "none");
   StageTotals totals = canonicalizer_.account().Totals();
-  EXPECT_EQ(totals.in, 9u);
+  EXPECT_EQ(totals.in, 10u);
   EXPECT_EQ(totals.out, 1u);
-  EXPECT_EQ(totals.dropped, (std::vector<uint64_t>{2, 3, 2, 1}));
+  EXPECT_EQ(totals.dropped, (std::vector<uint64_t>{2, 3, 2, 1, 1}));
   EXPECT_EQ(totals.Imbalance(), 0);
+}
+
+TEST_F(CanonicalizerTest, DropsPortsThatBrowsersRefuseUnlessAllowed) {
+  for (const char* link :
+       {"http://a.com:22/", "https://a.com:6667/x", "http://[::1]:5060/",
+        "http://u:p@a.com:0025/", "http://a.com:0/"}) {
+    EXPECT_EQ(DropOf(link), "bad-port") << link;
+  }
+  for (const char* link : {"http://a.com:80/", "http://a.com:8080/",
+                           "https://a.com:80/", "http://a.com:6670/"}) {
+    EXPECT_EQ(DropOf(link), "none") << link;
+  }
+  config::UrlSettings settings;
+  settings.allow_ports = {"6667"};
+  Canonicalizer allowing(settings, suffixes_, 0);
+  EXPECT_TRUE(allowing.Canonicalize("http://a.com:6667/", nullptr));
+  EXPECT_FALSE(allowing.Canonicalize("http://a.com:6668/", nullptr));
 }
 
 TEST_F(CanonicalizerTest, TheLengthThatCountsIsTheOneAfterNormalisation) {
