@@ -23,6 +23,8 @@ if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT NEPHILA_SANITIZE AND
    NOT NEPHILA_COVERAGE)
   add_compile_options(-fPIE -fstack-protector-strong -fstack-clash-protection
     -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3)
+  # Containers check their indexes and that front() and * have something.
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-D_GLIBCXX_ASSERTIONS>)
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|amd64|AMD64")
     add_compile_options(-fcf-protection=full)
   endif()

@@ -35,6 +35,8 @@ for file in "$@"; do
     fail "has no stack protector (-fstack-protector-strong)"
   grep -qE '__(memcpy|memmove|memset|snprintf|vsnprintf|read|pread|recv)\w*_chk' \
     <<<"$symbols" || fail "has no checked functions (-D_FORTIFY_SOURCE)"
+  grep -q __glibcxx_assert_fail <<<"$symbols" ||
+    fail "has no checked containers (-D_GLIBCXX_ASSERTIONS)"
   # The linker marks a program only if all of libc is marked, so the landing
   # pads are counted: without the flag there are some of libc, with it thousands.
   if grep -q 'Machine:.*X86-64' <<<"$header"; then
